@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: 0BSD */
+/* TFLM's fixed-point arithmetic (gemmlowp's, for int32), defined for every input: additions and left shifts wrap around in
+   unsigned types, and negative numbers are shifted right through burnc_asr alone.
+
+   A Q(i) number here has i integer bits: its value is raw / 2^(31 - i). */
+#ifndef BURNC_FIXED_POINT_H
+#define BURNC_FIXED_POINT_H
+
+#include <stdint.h>
+
+/* ARMv6-M and ARMv8-M baseline have no 32x32 -> 64 multiply: four 16x16 products inline beat the library call. Both forms
+   give the same bits; define it yourself to choose. */
+#ifndef BURNC_SHORT_MULTIPLY
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
+#define BURNC_SHORT_MULTIPLY 1
+#else
+#define BURNC_SHORT_MULTIPLY 0
+#endif
+#endif
+
+/* Fails to compile where >> of a negative number does not keep the sign (C leaves it to the compiler). */
+typedef char burnc_requires_arithmetic_shift[((-1 >> 1) == -1) ? 1 : -1];
+
+static inline int32_t burnc_asr(int32_t x, int32_t n) {
+    return x >> n;
+}
+
+static inline int32_t burnc_wrap_add(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static inline int32_t burnc_wrap_sub(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+static inline int32_t burnc_wrap_shl(int32_t x, int32_t n) {
+    return (int32_t)((uint32_t)x << n);
+}
+
+static inline int32_t burnc_clamp(int32_t x, int32_t low, int32_t high) {
+    return x < low ? low : (x > high ? high : x);
+}
+
+/* Leading zero bits; 32 for 0. */
+static inline int32_t burnc_clz(uint32_t x) {
+    int32_t zeros = 32;
+    while (x != 0u) {
+        x >>= 1;
+        --zeros;
+    }
+    return zeros;
+}
+
+/* floor(a / b), b > 0. */
+static inline int32_t burnc_floor_div(int32_t a, int32_t b) {
+    const int32_t quotient = a / b;
+    return (a % b < 0) ? quotient - 1 : quotient;
+}
+
+/* SaturatingRoundingDoublingHighMul: a * b / 2^31, to the nearest. gemmlowp nudges by the sign and truncates; that is
+   floor((a * b + 2^30) / 2^31) for either sign. Only INT32_MIN squared saturates. */
+static inline int32_t burnc_doubling_high_multiply(int32_t a, int32_t b) {
+    if (a == b && a == INT32_MIN) {
+        return INT32_MAX;
+    }
+#if BURNC_SHORT_MULTIPLY
+    {
+        const int32_t a_high = burnc_asr(a, 16);
+        const int32_t b_high = burnc_asr(b, 16);
+        const uint32_t a_low = (uint32_t)a & 0xffffu;
+        const uint32_t b_low = (uint32_t)b & 0xffffu;
+        const int32_t middle = a_high * (int32_t)b_low + (int32_t)((a_low * b_low) >> 16);
+        const int32_t middle2 = (int32_t)a_low * b_high + (int32_t)((uint32_t)middle & 0xffffu);
+        const int32_t high = a_high * b_high + burnc_asr(middle, 16) + burnc_asr(middle2, 16);
+        const uint32_t carry = (((uint32_t)middle2 & 0xffffu) + 0x4000u) >> 15;
+        return (int32_t)(((uint32_t)high << 1) + carry);
+    }
+#else
+    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
+#endif
+}
+
+/* RoundingDivideByPOT: x / 2^exponent, to the nearest, halves away from zero; exponent in [0, 31]. */
+static inline int32_t burnc_rounding_divide_by_pot(int32_t x, int32_t exponent) {
+    const uint32_t mask = ((uint32_t)1 << exponent) - 1u;
+    const uint32_t remainder = (uint32_t)x & mask;
+    const uint32_t threshold = (mask >> 1) + (x < 0 ? 1u : 0u);
+    return burnc_asr(x, exponent) + (remainder > threshold ? 1 : 0);
+}
+
+/* x * 2^exponent, saturated; exponent in [0, 31]. */
+static inline int32_t burnc_saturating_shl(int32_t x, int32_t exponent) {
+    if (x > burnc_asr(INT32_MAX, exponent)) {
+        return INT32_MAX;
+    }
+    if (x < burnc_asr(INT32_MIN, exponent)) {
+        return INT32_MIN;
+    }
+    return burnc_wrap_shl(x, exponent);
+}
+
+/* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift, any multiplier, shift
+   in [-31, 30]. A positive shift acts before the multiply and wraps around. */
+static inline int32_t burnc_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
+    if (shift > 0) {
+        return burnc_doubling_high_multiply(burnc_wrap_shl(acc, shift), multiplier);
+    }
+    return burnc_rounding_divide_by_pot(burnc_doubling_high_multiply(acc, multiplier), -shift);
+}
+
+/* The same rounding once, halves up (TFLITE_SINGLE_ROUNDING; LiteRT's FULLY_CONNECTED): multiplier >= 0, shift in
+   [-31, 30]. A result beyond 32 bits wraps around. */
+static inline int32_t burnc_requantize_single(int32_t acc, int32_t multiplier, int32_t shift) {
+    const int32_t right = 31 - shift;
+    const int64_t rounded = (int64_t)acc * multiplier + ((int64_t)1 << (right - 1));
+    return (int32_t)(uint32_t)(uint64_t)(rounded >> right);
+}
+
+/* exp(x) for x in [-1/4, 0), Q0 to Q0: a Taylor polynomial around -1/8. */
+static inline int32_t burnc_exp_on_last_quarter(int32_t x) {
+    const int32_t exp_minus_one_eighth = 1895147668;
+    const int32_t one_third = 715827883;
+    const int32_t t = burnc_wrap_add(x, (int32_t)1 << 28);
+    const int32_t t2 = burnc_doubling_high_multiply(t, t);
+    const int32_t t3 = burnc_doubling_high_multiply(t2, t);
+    const int32_t t4_over_4 = burnc_rounding_divide_by_pot(burnc_doubling_high_multiply(t2, t2), 2);
+    const int32_t high_terms = burnc_rounding_divide_by_pot(
+        burnc_wrap_add(burnc_doubling_high_multiply(burnc_wrap_add(t4_over_4, t3), one_third), t2), 1);
+    return burnc_wrap_add(exp_minus_one_eighth,
+                          burnc_doubling_high_multiply(exp_minus_one_eighth, burnc_wrap_add(t, high_terms)));
+}
+
+/* exp(x) for x <= 0, Q5 to Q0 (1.0 is INT32_MAX): the polynomial for the last quarter, then one factor for each set bit of
+   the rest. */
+static inline int32_t burnc_exp_on_negative_values(int32_t x) {
+    static const int32_t factors[7] = {
+        1672461947, 1302514674, 790015084, 290630308,
+        39332535,   720401,     242, /* exp of -1/4, -1/2, -1 .. -16 */
+    };
+    const int32_t quarter = (int32_t)1 << 24;
+    const int32_t last = burnc_wrap_sub((int32_t)((uint32_t)x & 0xffffffu), quarter);
+    const uint32_t rest = (uint32_t)last - (uint32_t)x;
+    int32_t result = burnc_exp_on_last_quarter(burnc_saturating_shl(last, 5));
+    int32_t i;
+    for (i = 0; i < 7; ++i) {
+        if ((rest >> (24 + i)) & 1u) {
+            result = burnc_doubling_high_multiply(result, factors[i]);
+        }
+    }
+    return x == 0 ? INT32_MAX : result;
+}
+
+/* 1 / (1 + x) for x in [0, 1], Q0 to Q0: Newton-Raphson on half the denominator, in Q2. */
+static inline int32_t burnc_one_over_one_plus_x_for_x_in_0_1(int32_t x) {
+    const int32_t forty_eight_over_seventeen = 1515870810;
+    const int32_t minus_thirty_two_over_seventeen = -1010580540;
+    const int32_t one = (int32_t)1 << 29;
+    const int32_t half_denominator = (int32_t)(((uint32_t)x + (uint32_t)INT32_MAX + 1u) >> 1);
+    int32_t estimate =
+        burnc_wrap_add(forty_eight_over_seventeen,
+                       burnc_doubling_high_multiply(half_denominator, minus_thirty_two_over_seventeen));
+    int32_t i;
+    for (i = 0; i < 3; ++i) {
+        const int32_t product = burnc_doubling_high_multiply(half_denominator, estimate);
+        const int32_t error = burnc_doubling_high_multiply(estimate, burnc_wrap_sub(one, product));
+        estimate = burnc_wrap_add(estimate, burnc_saturating_shl(error, 2));
+    }
+    return burnc_saturating_shl(estimate, 1);
+}
+
+#endif
