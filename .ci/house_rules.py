@@ -1,4 +1,4 @@
-"""Rules about the files of the repository that no other tool checks: `make lint` and tests/test_house_rules.py run them.
+"""Rules about the repository's files that no other tool checks; `make lint` and tests/test_house_rules.py run them.
 
 Each rule is a function that yields one line for each thing that is wrong.
 """
@@ -17,10 +17,11 @@ FREE_FOLDERS = ("runtime_c/", "templates/", "boards/")
 LONGEST_SOURCE = 500
 SOURCE_SUFFIXES = {".py", ".c", ".h", ".S", ".js", ".mjs", ".ld", ".j2"}
 
-# Written in pieces, so that this file keeps its own rule.
-REGISTRIES = ["pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js", "deb.debian" + ".org"]
-MACHINE_PATHS = ["/" + folder + "/" for folder in ("work", "farm", "root")] + ["/home/" + "[a-z]", "/tmp/" + "bash_jobs"]
-FOREIGN = re.compile("|".join([re.escape(host) for host in REGISTRIES] + [rf"(?<![\w.}}]){path}" for path in MACHINE_PATHS]))
+# Package registries and paths of somebody's machine; written so that this file keeps its own rule.
+FOREIGN = re.compile(
+    r"pypi[.]org|files[.]pythonhosted|registry[.]npmjs|deb[.]debian[.]org"
+    r"|(?<![\w.}])/(?:work|farm|root)/|/home/[a-z]|/tmp/bash[_]jobs"
+)
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from requirements import requires
 
 ROOT = Path(__file__).resolve().parents[1]

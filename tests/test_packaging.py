@@ -11,8 +11,9 @@ from email.parser import HeaderParser
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import burnc
 import pytest
+
+import burnc
 from requirements import requires, requires_package
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,7 +24,10 @@ def archives(tmp_path_factory):
     """(names in the sdist without its top folder, the opened wheel); the wheel is built from the sdist."""
     out = tmp_path_factory.mktemp("dist")
     built = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT], capture_output=True, text=True
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert built.returncode == 0, built.stdout + built.stderr
     (sdist,) = out.glob("burnc-*.tar.gz")
@@ -43,7 +47,7 @@ def tracked(*folders):
 @requires_package("build", "hatchling")
 class TestArchives:
     def test_sdist_holds_every_tracked_file(self, archives):
-        assert tracked() - archives[0] == {".gitattributes"} & tracked() - archives[0]
+        assert tracked() - archives[0] == set()
 
     def test_wheel_holds_all_data(self, archives):
         held = set(archives[1].namelist())
@@ -107,5 +111,5 @@ def test_every_built_in_backend_loads():
 def test_lock_files_say_nothing_of_their_origin():
     for lock in ["requirements.lock", "requirements-dev.lock"]:
         for line in (ROOT / lock).read_text().splitlines():
-            assert line.startswith("    --hash=sha256:") or "==" in line or line.startswith("--only-binary"), line
+            assert line.startswith("    --hash=sha256:") or "==" in line, line
             assert "://" not in line
