@@ -1,0 +1,1 @@
+"""C compilers: found, run, and their output read and packed into firmware images."""
