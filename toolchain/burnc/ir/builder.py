@@ -1,0 +1,91 @@
+"""Adds nodes to a graph: names them, infers their types, keeps names unique."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir.graph import Graph, Node, Operator, Value, constant
+from burnc.ir.types import Array, QuantParams, TensorType
+
+
+class Builder:
+    """Appends nodes to ``graph``, or inserts them before ``anchor`` where one is given.
+
+    Args:
+        operators: operators by name (``burnc.ops.operators()``).
+    """
+
+    def __init__(self, graph: Graph, operators: Mapping[str, Operator], anchor: Node | None = None) -> None:
+        self.graph = graph
+        self.operators = operators
+        self.anchor = anchor
+        self._value_names = {v.name for v in graph.values()}
+        self._node_names = {n.name for n in graph.nodes}
+
+    def input(self, name: str, type: TensorType) -> Value:
+        value = Value(self.unique_name(name), type)
+        self.graph.inputs.append(value)
+        return value
+
+    def constant(self, name: str, data: Array, quant: QuantParams | None = None) -> Value:
+        return constant(self.unique_name(name), np.asarray(data), quant)
+
+    def unique_name(self, wanted: str) -> str:
+        """A value name that the graph does not hold yet: the wanted one, or it with a number behind."""
+        return _unique(wanted or "value", self._value_names)
+
+    def nodes(
+        self,
+        op: str,
+        inputs: Sequence[Value | None],
+        attrs: Any = None,
+        *,
+        name: str = "",
+        outputs: Sequence[str] = (),
+        quant: QuantParams | None = None,
+        rounding: str = "tflm",
+    ) -> list[Value]:
+        """Add one node and return its outputs.
+
+        Args:
+            attrs: an instance of the operator's attribute dataclass; None for its defaults.
+            outputs: names wanted for the results; the node's own name otherwise.
+            quant: quantization parameters of the first result.
+
+        Raises:
+            GraphError: there is no such operator, or the inputs do not go together.
+        """
+        operator = self.operators.get(op)
+        if operator is None:
+            raise GraphError(f"there is no operator named {op!r}")
+        attrs = operator.attrs() if attrs is None else attrs
+        name = _unique(name or (outputs[0] if outputs else op), self._node_names)
+        try:
+            types = operator.infer(attrs, [None if v is None else v.type for v in inputs])
+        except GraphError as error:
+            raise GraphError(error.what, where=f"node {name!r}, operator {op}", hint=error.hint) from None
+        if quant is not None:
+            types[0] = types[0].with_quant(quant)
+        names = [*outputs, *[name] * (len(types) - len(outputs))]
+        results = [Value(self.unique_name(n), t) for n, t in zip(names, types, strict=True)]
+        node = Node(operator, attrs, inputs, results, name, rounding)
+        self.graph.insert_before(self.anchor, [node])
+        return results
+
+    def node(self, op: str, inputs: Sequence[Value | None], attrs: Any = None, **rest: Any) -> Value:
+        """Add one node that has a single output and return it; arguments as for ``nodes``."""
+        (result,) = self.nodes(op, inputs, attrs, **rest)
+        return result
+
+
+def _unique(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name

@@ -1,0 +1,53 @@
+"""The printed form of a graph: one line a value, equal text for equal graphs."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from burnc.ir.graph import Graph, Node, Value
+from burnc.ir.types import Array, format_float
+
+
+def print_graph(graph: Graph) -> str:
+    """Inputs, constants (with a digest of their bytes), nodes in order, outputs."""
+    lines = [f"graph {graph.name}"]
+    lines += [f"  input  %{v.name}: {v.type}" for v in graph.inputs]
+    lines += [f"  const  %{v.name}: {v.type} = {_print_data(v)}" for v in graph.constants()]
+    lines += [f"  {_print_node(node)}" for node in graph.nodes]
+    lines += [f"  output %{v.name}" for v in graph.outputs]
+    return "\n".join(lines) + "\n"
+
+
+def _print_node(node: Node) -> str:
+    results = ", ".join(f"%{v.name}" for v in node.outputs)
+    operands = ", ".join("none" if v is None else f"%{v.name}" for v in node.inputs)
+    types = ", ".join(str(v.type) for v in node.outputs)
+    return f"{results} = {node.op}({operands}){_print_attrs(node)}: {types}  # {node.name}"
+
+
+def _print_attrs(node: Node) -> str:
+    shown = []
+    for field in dataclasses.fields(node.attrs):
+        value = getattr(node.attrs, field.name)
+        if value != field.default:
+            shown.append(f"{field.name}={_print_value(value)}")
+    if node.rounding != "tflm":
+        shown.append(f"rounding={node.rounding}")
+    return " {" + ", ".join(shown) + "}" if shown else ""
+
+
+def _print_value(value: Any) -> str:
+    if isinstance(value, float):
+        return format_float(value)
+    return str(value)
+
+
+def _print_data(value: Value) -> str:
+    data: Array = np.ascontiguousarray(value.data)
+    if data.size <= 4 and data.dtype.kind != "f":
+        return str(data.tolist())
+    return "sha256:" + hashlib.sha256(data.tobytes()).hexdigest()[:16]

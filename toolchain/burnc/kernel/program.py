@@ -1,0 +1,99 @@
+"""A kernel as data: buffers and structured statements over expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from burnc.ir import Array, DType
+from burnc.kernel.expr import Expr, Variable
+
+
+class Role(Enum):
+    INPUT = "input"
+    OUTPUT = "output"
+    TABLE = "table"  # constants that the kernel brings with it
+    SCRATCH = "scratch"
+    STATE = "state"  # read and written, kept between runs
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A flat array. ``data`` is set for tables."""
+
+    name: str
+    dtype: DType
+    size: int
+    role: Role
+    data: Array | None = None
+
+
+@dataclass
+class Loop:
+    """``parallel``: the turns may run in any order or at once; otherwise they run in order."""
+
+    variable: Variable
+    extent: int
+    parallel: bool
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass
+class Declare:
+    """A local scalar with its first value."""
+
+    variable: Variable
+    value: Expr
+    mutable: bool
+
+
+@dataclass
+class Assign:
+    variable: Variable
+    value: Expr
+
+
+@dataclass
+class Store:
+    buffer: Buffer
+    index: Expr
+    value: Expr
+
+
+@dataclass
+class If:
+    condition: Expr
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass
+class Barrier:
+    """Between stages: all that stands before is visible to all that follows."""
+
+
+Statement = Loop | Declare | Assign | Store | If | Barrier
+
+
+@dataclass
+class Kernel:
+    """``buffers`` are the parameters in order: inputs, outputs, then tables, scratch and state."""
+
+    name: str
+    buffers: list[Buffer]
+    body: list[Statement]
+
+    def of_role(self, role: Role) -> list[Buffer]:
+        return [b for b in self.buffers if b.role is role]
+
+    @property
+    def scratch_bytes(self) -> int:
+        return sum(b.size * b.dtype.bytes for b in self.of_role(Role.SCRATCH))
+
+
+def walk(statements: list[Statement]) -> Iterator[Statement]:
+    """Every statement, outer before inner."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, Loop | If):
+            yield from walk(statement.body)

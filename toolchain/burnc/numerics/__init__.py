@@ -1,0 +1,33 @@
+"""Fixed-point arithmetic: the one integer truth, element by element on numpy arrays."""
+
+from burnc.numerics.fixed_point import (
+    count_leading_zeros,
+    exp_on_negative_values,
+    multiply_by_quantized_multiplier,
+    one_over_one_plus_x,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+from burnc.numerics.quantize import (
+    activation_range,
+    dequantize,
+    quantize,
+    quantize_multiplier,
+    quantized_bounds,
+    round_half_away,
+)
+
+__all__ = [
+    "activation_range",
+    "count_leading_zeros",
+    "dequantize",
+    "exp_on_negative_values",
+    "multiply_by_quantized_multiplier",
+    "one_over_one_plus_x",
+    "quantize",
+    "quantize_multiplier",
+    "quantized_bounds",
+    "round_half_away",
+    "rounding_divide_by_pot",
+    "rounding_doubling_high_mul",
+]

@@ -1,0 +1,121 @@
+"""Integer arithmetic on int32 values held in int64 arrays, so that no intermediate can overflow.
+
+Definitions follow gemmlowp's fixedpoint.h and TFLite Micro's ``MultiplyByQuantizedMultiplier``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Int64 = NDArray[np.int64]
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+
+
+def _int64(values: ArrayLike) -> Int64:
+    return np.asarray(values, dtype=np.int64)
+
+
+def wrap_int32(values: ArrayLike) -> Int64:
+    """The value that a 32-bit two's complement register would hold."""
+    return ((_int64(values) + 2**31) & 0xFFFFFFFF) - 2**31
+
+
+def rounding_doubling_high_mul(a: ArrayLike, b: ArrayLike) -> Int64:
+    """round(a * b / 2**31), halves away from zero; (-2**31)**2 saturates. gemmlowp SaturatingRoundingDoublingHighMul."""
+    a, b = _int64(a), _int64(b)
+    product = a * b
+    nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
+    # Division truncates toward zero, as C's does.
+    quotient = np.where(nudged >= 0, nudged >> 31, -((-nudged) >> 31))
+    return np.where((a == b) & (a == INT32_MIN), INT32_MAX, quotient)
+
+
+def rounding_divide_by_pot(x: ArrayLike, exponent: ArrayLike) -> Int64:
+    """round(x / 2**exponent), halves away from zero; exponent in 0..31. gemmlowp RoundingDivideByPOT."""
+    x, exponent = _int64(x), _int64(exponent)
+    mask = (np.int64(1) << exponent) - 1
+    remainder = x & mask
+    threshold = (mask >> 1) + (x < 0)
+    return (x >> exponent) + (remainder > threshold)
+
+
+def multiply_by_quantized_multiplier(
+    x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike, rounding: str = "tflm"
+) -> Int64:
+    """x * multiplier * 2**(shift - 31), rounded.
+
+    Args:
+        x: int32 values.
+        multiplier: int32 values, 0 or in 2**30 .. 2**31 - 1.
+        shift: powers of two in -31..30; positive ones are applied before the multiplication, modulo 2**32.
+        rounding: ``tflm`` rounds twice (the high multiply, then the shift); ``single`` rounds once, halves up
+            (TFLite's ``TFLITE_SINGLE_ROUNDING``).
+    """
+    x, multiplier, shift = _int64(x), _int64(multiplier), _int64(shift)
+    if rounding == "single":
+        total = 31 - shift
+        return wrap_int32((x * multiplier + (np.int64(1) << (total - 1))) >> total)
+    left, right = np.maximum(shift, 0), np.maximum(-shift, 0)
+    return rounding_divide_by_pot(rounding_doubling_high_mul(wrap_int32(x << left), multiplier), right)
+
+
+def count_leading_zeros(x: ArrayLike) -> Int64:
+    """Leading zero bits of a 32-bit pattern; 32 for zero."""
+    bits = _int64(x) & 0xFFFFFFFF
+    # frexp is exact here: 32 bits fit a float64.
+    return 32 - np.frexp(bits.astype(np.float64))[1].astype(np.int64)
+
+
+def _saturating_shift_left(x: Int64, exponent: int) -> Int64:
+    return np.clip(x << exponent, INT32_MIN, INT32_MAX)
+
+
+_LN2_POWERS = (
+    (-2, 1672461947),
+    (-1, 1302514674),
+    (0, 790015084),
+    (1, 290630308),
+    (2, 39332535),
+    (3, 720401),
+    (4, 242),
+)  # round(exp(-2**k) * 2**31)
+
+
+def exp_on_negative_values(x: ArrayLike, integer_bits: int = 5) -> Int64:
+    """exp(x) for x <= 0 in Q(integer_bits), as Q0.31. gemmlowp ``exp_on_negative_values``."""
+    x = _int64(x)
+    fractional_bits = 31 - integer_bits
+    quarter = np.int64(1) << (fractional_bits - 2)
+    modulo = (x & (quarter - 1)) - quarter
+    result = _exp_between_negative_quarter_and_zero(modulo << integer_bits)
+    remainder = modulo - x
+    for exponent, factor in _LN2_POWERS:
+        if integer_bits > exponent:
+            bit = np.int64(1) << (fractional_bits + exponent)
+            result = np.where(remainder & bit, rounding_doubling_high_mul(result, factor), result)
+    return np.where(x == 0, INT32_MAX, result)
+
+
+def _exp_between_negative_quarter_and_zero(a: Int64) -> Int64:
+    """A degree-4 Taylor polynomial around -1/8; Q0.31 in and out."""
+    x = wrap_int32(a + (1 << 28))
+    x2 = rounding_doubling_high_mul(x, x)
+    x3 = rounding_doubling_high_mul(x2, x)
+    x4 = rounding_doubling_high_mul(x2, x2)
+    x4_over_4 = rounding_divide_by_pot(x4, 2)
+    cubic = rounding_doubling_high_mul(x4_over_4 + x3, 715827883)  # 1/3
+    tail = rounding_divide_by_pot(cubic + x2, 1)
+    return wrap_int32(1895147668 + rounding_doubling_high_mul(1895147668, x + tail))  # exp(-1/8)
+
+
+def one_over_one_plus_x(a: ArrayLike) -> Int64:
+    """1 / (1 + a) for a in [0, 1), Q0.31. gemmlowp ``one_over_one_plus_x_for_x_in_0_1``: three Newton steps."""
+    a = _int64(a)
+    half_denominator = (a + INT32_MAX + 1) >> 1  # RoundingHalfSum: both are non-negative
+    x = 1515870810 + rounding_doubling_high_mul(half_denominator, -1010580540)  # 48/17 - 32/17 d, in Q2.29
+    for _ in range(3):
+        error = (1 << 29) - rounding_doubling_high_mul(half_denominator, x)
+        x = x + _saturating_shift_left(rounding_doubling_high_mul(x, error), 2)
+    return _saturating_shift_left(x, 1)

@@ -1,0 +1,212 @@
+"""conv2d: 2-D convolution, NHWC, with groups and dilation; depthwise is groups == input channels; 1-D is height 1.
+
+Weights are OHWI: [output channels, kh, kw, input channels / groups].
+Sources: ONNX Conv-11; TFLite CONV_2D and DEPTHWISE_CONV_2D; integers as TFLite Micro's reference kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Array, Node, TensorType, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
+from burnc.ops.case import case, weights
+from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.spatial import (
+    NCHW_FROM_NHWC,
+    Padding,
+    Window,
+    from_nhwc,
+    onnx_window,
+    output_sizes,
+    tflite_window,
+    to_nhwc,
+    windows,
+)
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.transpose import TransposeAttrs
+
+OIHW_FROM_OHWI = (0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
+class Conv2dAttrs:
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    pad: Padding = Padding()
+    groups: int = 1
+    activation_min: float = -math.inf
+    activation_max: float = math.inf
+
+
+def infer(a: Conv2dAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x, w = required(inputs, 0), required(inputs, 1)
+    if x.rank != 4 or w.rank != 4:
+        raise GraphError(f"input {list(x.shape)} and weights {list(w.shape)} must have 4 axes")
+    channels, filters = x.shape[3], w.shape[0]
+    if a.groups < 1 or channels % a.groups or filters % a.groups or w.shape[3] * a.groups != channels:
+        raise GraphError(
+            f"weights {list(w.shape)} in {a.groups} groups do not go with {channels} input channels",
+        )
+    bias = inputs[2] if len(inputs) > 2 else None
+    if bias is not None and bias.shape != (filters,):
+        raise GraphError(f"bias {list(bias.shape)} must have one value for each of {filters} output channels")
+    size = output_sizes((x.shape[1], x.shape[2]), (w.shape[1], w.shape[2]), a.stride, a.dilation, a.pad)
+    return [TensorType(x.dtype, (x.shape[0], *size, filters))]
+
+
+def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, b: Tensor | None, y: Tensor) -> None:
+    filters_per_group, channels = w.shape[0] // a.groups, w.shape[3]
+    for n, oh, ow, oc in k.grid(y.shape, "n oh ow oc"):
+        acc = k.accumulator(b[oc] if b else 0)
+        first = oc // filters_per_group * channels
+        for kh, kw, ic in k.reduce(w.shape[1:], "kh kw ic"):
+            ih = oh * a.stride[0] + kh * a.dilation[0] - a.pad.top
+            iw = ow * a.stride[1] + kw * a.dilation[1] - a.pad.left
+            acc += x.at(n, ih, iw, first + ic, outside=0) * w[oc, kh, kw, ic]
+        y[n, oh, ow, oc] = k.requantize(acc, axis=oc)
+
+
+def _accumulate(a: Conv2dAttrs, x: Array, w: Array, fill: Any, dtype: Any) -> Array:
+    """Sums of products [N, OH, OW, O], one matrix product a group."""
+    filters, kh, kw, channels = w.shape
+    view = windows(x, (kh, kw), a.stride, a.dilation, a.pad, fill)
+    n, oh, ow = view.shape[:3]
+    grouped = view.reshape(n, oh, ow, kh * kw, a.groups, channels).transpose(4, 0, 1, 2, 3, 5)
+    left = grouped.reshape(a.groups, n * oh * ow, kh * kw * channels).astype(dtype)
+    right = w.reshape(a.groups, filters // a.groups, kh * kw * channels).transpose(0, 2, 1).astype(dtype)
+    product = left @ right
+    return product.transpose(1, 0, 2).reshape(n, oh, ow, filters)
+
+
+def forward(xp: Any, a: Conv2dAttrs, x: Array, w: Array, b: Array | None = None) -> Array:
+    y = _accumulate(a, x, w, 0, np.float32)
+    if b is not None:
+        y = y + b
+    return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
+
+
+def integer(node: Node, x: Array, w: Array, b: Array | None = None) -> Array:
+    a: Conv2dAttrs = node.attrs
+    x_type, y_type = node.input(0).type, node.output.type
+    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    acc = _accumulate(a, x.astype(np.int32) - x_type.zero_point, w, 0, np.float64).astype(np.int64)
+    if b is not None:
+        acc = acc + b
+    pairs = [quantize_multiplier(float(f)) for f in node.operator.requantize_factors(node)]
+    multiplier, shift = (np.array(column) for column in zip(*pairs, strict=True))
+    scaled = multiply_by_quantized_multiplier(acc, multiplier, shift, node.rounding) + y_type.zero_point
+    low, high = activation_range(y_type, a.activation_min, a.activation_max)
+    return np.clip(scaled, low, high).astype(y_type.dtype.numpy)
+
+
+def macs(node: Node) -> int:
+    w = node.input(1).type
+    return node.output.type.size * math.prod(w.shape[1:])
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    x, w = node.input(0), node.input(1)
+    rank = x.type.rank
+    if rank not in (3, 4) or w.type.rank != rank:
+        node.refuse(f"input {list(x.type.shape)} with weights {list(w.type.shape)}: only 1-D and 2-D convolution")
+    kernel = node.integers("kernel_shape", rank - 2, 0)
+    if any(kernel) and kernel != w.type.shape[2:]:
+        node.refuse(f"kernel_shape {list(kernel)} contradicts weights {list(w.type.shape)}")
+    window = onnx_window(node, x.type.shape[2:], w.type.shape[2:])
+    bias = node.inputs[2] if node.has_input(2) else None
+    y = node.emit(
+        "conv2d",
+        [to_nhwc(node, x), to_nhwc(node, w), bias],
+        _attrs(window, node.attribute("group", 1)),
+        last=False,
+    )
+    return [from_nhwc(node, y, rank)]
+
+
+def from_tflite_conv(node: FileNode) -> list[Value]:
+    x, w = node.input(0), node.input(1)
+    if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[3] == 0 or x.type.shape[3] % w.type.shape[3]:
+        node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
+    window = tflite_window(node, x.type.shape[1:3], (w.type.shape[1], w.type.shape[2]))
+    attrs = _attrs(window, x.type.shape[3] // w.type.shape[3], **fused_activation(node))
+    return [node.emit("conv2d", [x, w, *node.inputs[2:3]], attrs)]
+
+
+def from_tflite_depthwise(node: FileNode) -> list[Value]:
+    """TFLite keeps depthwise weights as [1, kh, kw, O]."""
+    x, w = node.input(0), node.input(1)
+    if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[0] != 1:
+        node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
+    window = tflite_window(node, x.type.shape[1:3], (w.type.shape[1], w.type.shape[2]))
+    ohwi = node.emit("transpose", [w], TransposeAttrs((3, 1, 2, 0)), last=False, quant=_moved(w))
+    attrs = _attrs(window, x.type.shape[3], **fused_activation(node))
+    return [node.emit("conv2d", [x, ohwi, *node.inputs[2:3]], attrs)]
+
+
+def _moved(w: Value) -> Any:
+    quant = w.type.quant
+    return quant if quant is None or quant.axis is None else quant.with_axis(0)
+
+
+def _attrs(window: Window, groups: int, **activation: float) -> Conv2dAttrs:
+    return Conv2dAttrs(window.stride, window.dilation, window.pad, groups, **activation)
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    a: Conv2dAttrs = node.attrs
+    x = w.transposed(w.input(node, 0), NCHW_FROM_NHWC)
+    inputs = [x, w.weight(node, 1, OIHW_FROM_OHWI)]
+    if len(node.inputs) > 2 and node.inputs[2] is not None:
+        inputs.append(w.input(node, 2))
+    y = w.emit(
+        "Conv",
+        inputs,
+        strides=a.stride,
+        dilations=a.dilation,
+        pads=(a.pad.top, a.pad.left, a.pad.bottom, a.pad.right),
+        group=a.groups,
+    )
+    w.finish(node, y, from_nchw=True)
+
+
+conv2d = OpSpec(
+    name="conv2d",
+    attrs=Conv2dAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    quant=QuantRule(weights=1, bias=2),
+    macs=macs,
+    onnx=(onnx_op("Conv", build=from_onnx),),
+    tflite=(
+        tflite_op("CONV_2D", build=from_tflite_conv),
+        tflite_op("DEPTHWISE_CONV_2D", build=from_tflite_depthwise),
+    ),
+    to_onnx=to_onnx,
+    cases=(
+        case((1, 5, 5, 3), weights(4, 3, 3, 3), weights(4)),
+        case(
+            (2, 6, 7, 4), weights(6, 3, 2, 2), weights(6), attrs=Conv2dAttrs((2, 1), pad=Padding(1, 0, 2, 1), groups=2)
+        ),
+        case((1, 7, 7, 2), weights(3, 3, 3, 2), None, attrs=Conv2dAttrs(dilation=(2, 2), pad=Padding(2, 2, 2, 2))),
+        case(
+            (1, 6, 6, 5), weights(5, 3, 3, 1), weights(5), attrs=Conv2dAttrs((2, 2), pad=Padding(0, 0, 1, 1), groups=5)
+        ),
+        case((1, 4, 4, 3), weights(6, 3, 3, 1), weights(6), attrs=Conv2dAttrs(pad=Padding(1, 1, 1, 1), groups=3)),
+        case((3, 4, 5, 8), weights(7, 1, 1, 8), weights(7), attrs=Conv2dAttrs(activation_min=0.0)),
+        case((1, 1, 16, 4), weights(3, 1, 5, 4), weights(3), attrs=Conv2dAttrs(pad=Padding(0, 2, 0, 2))),
+        case(
+            (1, 1, 12, 2), weights(4, 1, 3, 2), weights(4), attrs=Conv2dAttrs(dilation=(1, 4), pad=Padding(0, 8, 0, 0))
+        ),
+        case((1, 5, 5, 2), weights(2, 5, 5, 2), weights(2), attrs=Conv2dAttrs(activation_min=0.0, activation_max=6.0)),
+    ),
+)

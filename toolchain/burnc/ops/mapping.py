@@ -1,0 +1,141 @@
+"""How operators of model files map to the IR: declared beside each operator, carried out by the importers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+
+from burnc.ir import Array, Builder, QuantParams, TensorType, Value
+
+
+class Refusal(Exception):
+    """Raised by a mapping that cannot carry a node; the importer adds the node to its list of unsupported ones."""
+
+
+@dataclass
+class FileNode:
+    """One operator of a model file, its inputs already in the IR.
+
+    Attributes:
+        attributes: ONNX: the attributes that the file gives, converted to Python and numpy; TFLite: every field of the
+            options table under its schema name in snake case (``stride_h``), plus ``version``.
+        output_types: the types that the file declares (TFLite: with quantization), None where unknown.
+        builder: where new nodes go.
+    """
+
+    name: str
+    op: str
+    inputs: tuple[Value | None, ...]
+    attributes: Mapping[str, Any]
+    output_names: tuple[str, ...]
+    output_types: tuple[TensorType | None, ...]
+    builder: Builder
+
+    def refuse(self, why: str) -> NoReturn:
+        raise Refusal(why)
+
+    def input(self, index: int) -> Value:
+        """An input that the operator needs."""
+        value = self.inputs[index] if index < len(self.inputs) else None
+        if value is None:
+            self.refuse(f"input {index} is missing")
+        return value
+
+    def has_input(self, index: int) -> bool:
+        return index < len(self.inputs) and self.inputs[index] is not None
+
+    def constant(self, index: int, what: str) -> Array:
+        """The data of an input that must be constant; ``what`` says what it is, for the refusal."""
+        value = self.input(index)
+        if value.data is None:
+            self.refuse(f"{what} (%{value.name}) is computed at run time; it must be constant")
+        return value.data
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        return self.attributes.get(name, default)
+
+    def integers(self, name: str, count: int, default: int) -> tuple[int, ...]:
+        """A list attribute of exactly ``count`` integers; ``default`` repeated where it is absent."""
+        given = self.attributes.get(name)
+        if given is None:
+            return (default,) * count
+        if len(given) != count:
+            self.refuse(f"attribute {name} = {list(given)} must have {count} values")
+        return tuple(int(v) for v in given)
+
+    @property
+    def output_quant(self) -> QuantParams | None:
+        """Quantization that the file declares for the first output."""
+        type_ = self.output_types[0] if self.output_types else None
+        return None if type_ is None else type_.quant
+
+    def emit(
+        self, op: str, inputs: Sequence[Value | None], attrs: Any = None, *, last: bool = True, **rest: Any
+    ) -> Value:
+        """Add an IR node. The ``last`` one of a mapping takes the file's output name and quantization."""
+        if last:
+            rest.setdefault("outputs", self.output_names[:1])
+            rest.setdefault("quant", self.output_quant)
+        return self.builder.node(op, inputs, attrs, name=self.name, **rest)
+
+    def new_constant(self, hint: str, data: Array, quant: QuantParams | None = None) -> Value:
+        return self.builder.constant(f"{self.name}.{hint}", np.asarray(data), quant)
+
+
+Build = Callable[[FileNode], Sequence[Value]]
+
+
+@dataclass(frozen=True)
+class OnnxOp:
+    """An ONNX operator. Without ``build`` the inputs pass as they are and ``attrs`` maps our names to ONNX's.
+
+    Attributes:
+        op_type: ONNX's name.
+        attrs: our attribute name -> ONNX attribute name.
+        build: makes the IR nodes and returns the results, where one-to-one is not enough.
+        domain: '' is the standard's own.
+    """
+
+    op_type: str
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    build: Build | None = None
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class TfliteOp:
+    """A TFLite builtin operator by its schema name; ``attrs`` maps our names to option fields in snake case."""
+
+    code: str
+    attrs: Mapping[str, str] = field(default_factory=dict)
+    build: Build | None = None
+
+
+def onnx_op(
+    op_type: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None, domain: str = ""
+) -> OnnxOp:
+    return OnnxOp(op_type, attrs or {}, build, domain)
+
+
+def tflite_op(code: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None) -> TfliteOp:
+    return TfliteOp(code, attrs or {}, build)
+
+
+TFLITE_ACTIVATIONS = {
+    "NONE": (-np.inf, np.inf),
+    "RELU": (0.0, np.inf),
+    "RELU6": (0.0, 6.0),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+}
+
+
+def fused_activation(node: FileNode) -> dict[str, float]:
+    """``activation_min`` and ``activation_max`` of a TFLite operator's fused activation."""
+    name = node.attribute("fused_activation_function", "NONE")
+    if name not in TFLITE_ACTIVATIONS:
+        node.refuse(f"fused activation {name} is not supported")
+    low, high = TFLITE_ACTIVATIONS[name]
+    return {"activation_min": low, "activation_max": high}

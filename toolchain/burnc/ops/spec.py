@@ -1,0 +1,201 @@
+"""OpSpec: everything that is true of an operator whatever the target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
+from burnc.kernel.builder import KernelBuilder
+from burnc.ops.case import Case
+from burnc.ops.mapping import OnnxOp, TfliteOp
+
+Infer = Callable[[Any, Sequence[TensorType | None]], list[TensorType]]
+Forward = Callable[..., Any]
+Body = Callable[..., None]
+Integer = Callable[..., Any]
+
+
+class OnnxWriter(Protocol):
+    """What an operator's ``to_onnx`` writes ONNX nodes with (``burnc.exporters.onnx`` supplies it)."""
+
+    def input(self, node: Node, index: int) -> str:
+        """The ONNX name of an input; '' for an absent one."""
+
+    def output(self, node: Node, index: int = 0) -> str: ...
+
+    def constant(self, data: Array, hint: str) -> str:
+        """A new initializer."""
+
+    def emit(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, **attributes: Any) -> str:
+        """Add a node, with a fresh result name unless ``outputs`` are given; returns its first result."""
+
+    def transposed(self, name: str, permutation: Sequence[int]) -> str:
+        """That tensor with its axes permuted."""
+
+    def weight(self, node: Node, index: int, permutation: Sequence[int]) -> str:
+        """A weight with its axes permuted, its per-axis quantization moved along."""
+
+    def finish(self, node: Node, result: str, *, from_nchw: bool = False) -> None:
+        """Apply the node's activation range, move NCHW back to NHWC, and name the node's output."""
+
+
+@dataclass(frozen=True)
+class QuantRule:
+    """How an operator's tensors are quantized.
+
+    Attributes:
+        result: ``own`` (parameters of its own), ``same`` (those of every activation input), or fixed parameters.
+        weights: index of the weight input: int8, symmetric (zero point 0), per tensor or along ``weight_axis``.
+        bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0.
+        integer_inputs: inputs that are no activations (indices, shapes) and stay as they are.
+    """
+
+    result: str | QuantParams = "own"
+    weights: int | None = None
+    weight_axis: int = 0
+    bias: int | None = None
+    integer_inputs: tuple[int, ...] = ()
+
+    def activations(self, node: Node) -> list[Value]:
+        """The inputs that are quantized as activations."""
+        others = {self.weights, self.bias, *self.integer_inputs}
+        return [v for i, v in enumerate(node.inputs) if v is not None and i not in others]
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """An operator.
+
+    Attributes:
+        name: the IR's name.
+        attrs: frozen dataclass of attributes, all with defaults.
+        infer: (attrs, input types) -> output types; quantization parameters are not its business.
+        forward: (xp, attrs, *inputs) -> result or tuple of results; the float meaning in numpy (or cupy) terms.
+        integer: (node, *inputs) -> result(s); the integer meaning on quantized arrays, written apart from ``body``.
+        body: (k, attrs, *inputs, *outputs) -> None; KernelIR for float, and for int8 unless ``body_int8`` is given.
+        quant: the quantization rule; None where the operator has no quantized form.
+        factors: (node) -> real factor(s) from accumulator to result, for ``k.requantize``.
+        macs: (node) -> multiply-accumulates of one run.
+        onnx, tflite: operators of model files that mean this one.
+        to_onnx: (writer, node) -> None; writes the float operator into an ONNX model.
+        gradient: (builder, node, *output gradients) -> input gradients.
+        decompose: (builder, node) -> results; where the operator is defined by simpler ones.
+        cases: inputs and attributes for the conformance suite.
+        view: the result is the input's own bytes under another shape.
+        pointwise: each result element depends on the input elements at the same (broadcast) index alone.
+    """
+
+    name: str
+    attrs: type[Any]
+    infer: Infer
+    forward: Forward
+    integer: Integer | None = None
+    body: Body | None = None
+    body_int8: Body | None = None
+    quant: QuantRule | None = None
+    factors: Callable[[Node], Sequence[float] | Array] | None = None
+    macs: Callable[[Node], int] = field(default=lambda node: 0)
+    onnx: tuple[OnnxOp, ...] = ()
+    tflite: tuple[TfliteOp, ...] = ()
+    to_onnx: Callable[[OnnxWriter, Node], None] | None = None
+    gradient: Callable[..., Any] | None = None
+    decompose: Callable[..., Any] | None = None
+    cases: tuple[Case, ...] = ()
+    view: bool = False
+    pointwise: bool = False
+
+    def requantize_factors(self, node: Node) -> Array:
+        """Real factors from accumulator to result: input scales over output scale, unless ``factors`` says else."""
+        if self.factors is not None:
+            return np.asarray(self.factors(node), np.float64)
+        assert self.quant is not None
+        product = np.array([1.0])
+        for value in self.quant.activations(node):
+            product = product * float(np.float32(value.type.scale))
+        if self.quant.weights is not None:
+            scales = node.input(self.quant.weights).type.quant
+            assert scales is not None
+            product = product * np.array(scales.scale, np.float64)
+        return product / float(np.float32(node.outputs[0].type.scale))
+
+    def check_quantization(self, node: Node) -> None:
+        """Verify a node that reads or writes quantized tensors.
+
+        Raises:
+            GraphError: names the tensor and the rule it breaks.
+        """
+        quantized = [v for v in [*node.present_inputs, *node.outputs] if v.type.quant is not None]
+        if not quantized or self.name in ("quantize", "dequantize"):
+            return
+        where = f"node {node.name!r}, operator {self.name}"
+        rule = self.quant
+        if rule is None:
+            raise GraphError("the operator has no quantized form", where=where)
+        activations = [*rule.activations(node), *node.outputs]
+        for value in activations:
+            if value.type.quant is None or value.type.quant.axis is not None or value.type.dtype is not DType.INT8:
+                raise GraphError(f"%{value.name} must be int8 with one scale, it is {value.type}", where=where)
+        if rule.result == "same":
+            for value in activations:
+                if value.type.quant != activations[0].type.quant:
+                    raise GraphError(f"%{value.name} must have the parameters of %{activations[0].name}", where=where)
+        elif isinstance(rule.result, QuantParams) and node.outputs[0].type.quant != rule.result:
+            raise GraphError(f"the result must have {rule.result}, it has {node.outputs[0].type.quant}", where=where)
+        self._check_weights(node, rule, where)
+
+    def _check_weights(self, node: Node, rule: QuantRule, where: str) -> None:
+        if rule.weights is None:
+            return
+        weights = node.input(rule.weights)
+        quant = weights.type.quant
+        if quant is None or weights.type.dtype is not DType.INT8 or any(quant.zero_point):
+            raise GraphError(f"weights %{weights.name} must be int8 with zero point 0", where=where)
+        if quant.axis not in (None, rule.weight_axis):
+            raise GraphError(f"weights are quantized along axis {quant.axis}, not {rule.weight_axis}", where=where)
+        bias = node.inputs[rule.bias] if rule.bias is not None and rule.bias < len(node.inputs) else None
+        if bias is None:
+            return
+        if bias.type.dtype is not DType.INT32 or bias.type.quant is None:
+            raise GraphError(f"bias %{bias.name} must be quantized int32", where=where)
+        wanted = node.input(0).type.scale * np.array(quant.scale)
+        if not np.allclose(bias.type.quant.scale, wanted, rtol=1e-3, atol=0):
+            raise GraphError(f"bias %{bias.name}: scale is not input scale * weight scale", where=where)
+
+
+def same_type(attrs: Any, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    """``infer`` of an operator whose result has its first input's type."""
+    return [required(inputs, 0).with_quant(None)]
+
+
+def required(inputs: Sequence[TensorType | None], index: int) -> TensorType:
+    """The type of an input that must be there.
+
+    Raises:
+        GraphError: it is absent.
+    """
+    type_ = inputs[index] if index < len(inputs) else None
+    if type_ is None:
+        raise GraphError(f"input {index} is missing")
+    return type_
+
+
+def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Numpy's broadcast shape.
+
+    Raises:
+        GraphError: the shapes do not go together.
+    """
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise GraphError(f"shapes {list(a)} and {list(b)} do not broadcast") from None
+
+
+def unbounded(activation_min: float, activation_max: float) -> bool:
+    return math.isinf(activation_min) and math.isinf(activation_max)
