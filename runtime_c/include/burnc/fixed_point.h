@@ -57,27 +57,27 @@ static inline int32_t burnc_floor_div(int32_t a, int32_t b) {
     return (a % b < 0) ? quotient - 1 : quotient;
 }
 
-/* SaturatingRoundingDoublingHighMul: a * b / 2^31, to the nearest. gemmlowp nudges by the sign and truncates; that is
-   floor((a * b + 2^30) / 2^31) for either sign. Only INT32_MIN squared saturates. */
-static inline int32_t burnc_doubling_high_multiply(int32_t a, int32_t b) {
-    if (a == b && a == INT32_MIN) {
-        return INT32_MAX;
-    }
+/* floor((a * b + 2^30) / 2^31), wrapped to 32 bits: a rounding doubling high multiply that lacks only the saturation of
+   INT32_MIN squared. (gemmlowp nudges by the sign and truncates, which comes to the same.) */
+static inline int32_t burnc_wrapping_high_multiply(int32_t a, int32_t b) {
 #if BURNC_SHORT_MULTIPLY
-    {
-        const int32_t a_high = burnc_asr(a, 16);
-        const int32_t b_high = burnc_asr(b, 16);
-        const uint32_t a_low = (uint32_t)a & 0xffffu;
-        const uint32_t b_low = (uint32_t)b & 0xffffu;
-        const int32_t middle = a_high * (int32_t)b_low + (int32_t)((a_low * b_low) >> 16);
-        const int32_t middle2 = (int32_t)a_low * b_high + (int32_t)((uint32_t)middle & 0xffffu);
-        const int32_t high = a_high * b_high + burnc_asr(middle, 16) + burnc_asr(middle2, 16);
-        const uint32_t carry = (((uint32_t)middle2 & 0xffffu) + 0x4000u) >> 15;
-        return (int32_t)(((uint32_t)high << 1) + carry);
-    }
+    const int32_t a_high = burnc_asr(a, 16);
+    const int32_t b_high = burnc_asr(b, 16);
+    const uint32_t a_low = (uint32_t)a & 0xffffu;
+    const uint32_t b_low = (uint32_t)b & 0xffffu;
+    const int32_t middle = a_high * (int32_t)b_low + (int32_t)((a_low * b_low) >> 16);
+    const int32_t middle2 = (int32_t)a_low * b_high + (int32_t)((uint32_t)middle & 0xffffu);
+    const int32_t high = a_high * b_high + burnc_asr(middle, 16) + burnc_asr(middle2, 16);
+    const uint32_t carry = (((uint32_t)middle2 & 0xffffu) + 0x4000u) >> 15;
+    return (int32_t)(((uint32_t)high << 1) + carry);
 #else
-    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
+    return (int32_t)(uint32_t)(uint64_t)(((int64_t)a * b + ((int64_t)1 << 30)) >> 31);
 #endif
+}
+
+/* SaturatingRoundingDoublingHighMul: a * b / 2^31, to the nearest. Only INT32_MIN squared saturates. */
+static inline int32_t burnc_doubling_high_multiply(int32_t a, int32_t b) {
+    return (a == b && a == INT32_MIN) ? INT32_MAX : burnc_wrapping_high_multiply(a, b);
 }
 
 /* RoundingDivideByPOT: x / 2^exponent, to the nearest, halves away from zero; exponent in [0, 31]. */
@@ -99,17 +99,16 @@ static inline int32_t burnc_saturating_shl(int32_t x, int32_t exponent) {
     return burnc_wrap_shl(x, exponent);
 }
 
-/* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift, any multiplier, shift
+/* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift, multiplier >= 0, shift
    in [-31, 30]. A positive shift acts before the multiply and wraps around. */
 static inline int32_t burnc_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
-    if (shift > 0) {
-        return burnc_doubling_high_multiply(burnc_wrap_shl(acc, shift), multiplier);
-    }
-    return burnc_rounding_divide_by_pot(burnc_doubling_high_multiply(acc, multiplier), -shift);
+    const int32_t left = shift > 0 ? shift : 0;
+    const int32_t right = left - shift;
+    return burnc_rounding_divide_by_pot(burnc_wrapping_high_multiply(burnc_wrap_shl(acc, left), multiplier),
+                                        right);
 }
 
-/* The same rounding once, halves up (TFLITE_SINGLE_ROUNDING; LiteRT's FULLY_CONNECTED): multiplier >= 0, shift in
-   [-31, 30]. A result beyond 32 bits wraps around. */
+/* The same rounding once, halves up (TFLITE_SINGLE_ROUNDING; LiteRT's FULLY_CONNECTED). A result beyond 32 bits wraps around. */
 static inline int32_t burnc_requantize_single(int32_t acc, int32_t multiplier, int32_t shift) {
     const int32_t right = 31 - shift;
     const int64_t rounded = (int64_t)acc * multiplier + ((int64_t)1 << (right - 1));
