@@ -70,7 +70,7 @@ lint: .venv/ready-dev
 	.ci/layers
 	if [ -n '$(C_FILES)' ]; then $(BIN)/clang-format --dry-run -Werror $(C_FILES); fi
 	$(BIN)/python .ci/house_rules.py
-	if [ -f docs/generate.py ]; then $(BIN)/python docs/generate.py --check; fi
+	$(BIN)/python docs/generate.py --check
 
 format: .venv/ready-dev
 	@$(BIN)/ruff check --fix .
