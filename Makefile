@@ -68,14 +68,14 @@ lint: .venv/ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	.ci/layers
-	if [ -n '$(C_FILES)' ]; then $(BIN)/clang-format --dry-run -Werror $(C_FILES); fi
+	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/python .ci/house_rules.py
 	$(BIN)/python docs/generate.py --check
 
 format: .venv/ready-dev
 	@$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	if [ -n '$(C_FILES)' ]; then $(BIN)/clang-format -i $(C_FILES); fi
+	$(BIN)/clang-format -i $(C_FILES)
 
 docs: .venv/ready-dev
 	@$(BIN)/python docs/generate.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -55,6 +56,22 @@ class TestArchives:
         expected = {f"burnc/_data/{name}" for name in data if not name.startswith("runtime_c/tests/")}
         assert expected - held == set()
         assert {"burnc/_data/examples/mnist_pico/digits.npz", "burnc/_data/runtime_c/LICENSE-0BSD"} <= held
+
+    def test_installed_package_finds_its_data(self, archives, tmp_path):
+        archives[1].extractall(tmp_path)
+        code = (
+            "from burnc.resources import data_folder; "
+            "print(*(data_folder(name) for name in ['boards', 'examples', 'runtime_c', 'templates']), sep='\\n')"
+        )
+        found = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        data = tmp_path / "burnc" / "_data"
+        assert found.split() == [str(data / name) for name in ["boards", "examples", "runtime_c", "templates"]]
 
     def test_wheel_holds_both_packages_typed(self, archives):
         held = set(archives[1].namelist())
