@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,26 +17,40 @@ class Builder:
 
     Args:
         operators: operators by name (``burnc.ops.operators()``).
+        reserved: names kept free for values that are wanted by exactly that name (``input`` and ``outputs=``).
     """
 
-    def __init__(self, graph: Graph, operators: Mapping[str, Operator], anchor: Node | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        operators: Mapping[str, Operator],
+        anchor: Node | None = None,
+        reserved: Iterable[str] = (),
+    ) -> None:
         self.graph = graph
         self.operators = operators
         self.anchor = anchor
         self._value_names = {v.name for v in graph.values()}
         self._node_names = {n.name for n in graph.nodes}
+        self._made_nodes: list[tuple[Node, str]] = []
+        self._made_values: list[tuple[Value, str]] = []
+        self._reserved = set(reserved) - self._value_names
 
     def input(self, name: str, type: TensorType) -> Value:
-        value = Value(self.unique_name(name), type)
+        value = Value(self._declared_name(name), type)
         self.graph.inputs.append(value)
         return value
 
     def constant(self, name: str, data: Array, quant: QuantParams | None = None) -> Value:
-        return constant(self.unique_name(name), np.asarray(data), quant)
+        return self._made(constant(self.unique_name(name), np.asarray(data), quant), name)
 
     def unique_name(self, wanted: str) -> str:
         """A value name that the graph does not hold yet: the wanted one, or it with a number behind."""
-        return _unique(wanted or "value", self._value_names)
+        return _unique(wanted or "value", self._value_names, self._reserved)
+
+    def _declared_name(self, wanted: str) -> str:
+        self._reserved.discard(wanted)
+        return self.unique_name(wanted)
 
     def nodes(
         self,
@@ -63,15 +77,17 @@ class Builder:
         if operator is None:
             raise GraphError(f"there is no operator named {op!r}")
         attrs = operator.attrs() if attrs is None else attrs
-        name = _unique(name or (outputs[0] if outputs else op), self._node_names)
+        wanted = name or (outputs[0] if outputs else op)
+        name = _unique(wanted, self._node_names)
         try:
             types = operator.infer(attrs, [None if v is None else v.type for v in inputs])
         except GraphError as error:
             raise GraphError(error.what, where=f"node {name!r}, operator {op}", hint=error.hint) from None
         if quant is not None:
             types[0] = types[0].with_quant(quant)
-        names = [*outputs, *[name] * (len(types) - len(outputs))]
-        results = [Value(self.unique_name(n), t) for n, t in zip(names, types, strict=True)]
+        names = [self._declared_name(n) for n in outputs]
+        names += [self.unique_name(name) for _ in types[len(outputs) :]]
+        results = [Value(n, t) for n, t in zip(names, types, strict=True)]
         node = Node(operator, attrs, inputs, results, name, rounding)
         self.graph.insert_before(self.anchor, [node])
         return results
@@ -82,9 +98,9 @@ class Builder:
         return result
 
 
-def _unique(wanted: str, taken: set[str]) -> str:
+def _unique(wanted: str, taken: set[str], reserved: Collection[str] = ()) -> str:
     name, number = wanted, 1
-    while name in taken:
+    while name in taken or name in reserved:
         number += 1
         name = f"{wanted}_{number}"
     taken.add(name)

@@ -14,8 +14,9 @@ import numpy as np
 
 from burnc.errors import GraphError
 from burnc.ir import Array, DType, Node, TensorType, Value
+from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Call, Cast, Expr, Literal, Load, Scalar, Select, Variable, binary, bounds, lift
-from burnc.kernel.program import Assign, Barrier, Buffer, Declare, If, Kernel, Loop, Role, Statement, Store
+from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
 from burnc.numerics import activation_range, quantize_multiplier
 
 INT32 = DType.INT32

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from burnc.ir import Array, DType
+from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Binary, Call, Cast, Expr, Literal, Load, Select, Variable
-from burnc.kernel.program import Assign, Barrier, Buffer, Declare, If, Kernel, Loop, Role, Statement, Store, walk
+from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store, walk
 
 C_TYPES = {
     DType.BOOL: "bool",
@@ -29,33 +30,35 @@ _PRECEDENCE = {
     "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
 }  # fmt: skip
 
-_INTEGER_FUNCTIONS = {
-    "requantize": "burnc_requantize",
-    "requantize_single": "burnc_requantize_single",
-    "rounding_doubling_high_mul": "burnc_rounding_doubling_high_mul",
-    "rounding_divide_by_pot": "burnc_rounding_divide_by_pot",
-    "count_leading_zeros": "burnc_count_leading_zeros",
-    "wrapping_add": "burnc_wrapping_add",
-    "wrapping_shift_left": "burnc_wrapping_shift_left",
+# Runtime header -> the intrinsics and operators it supplies, as C templates of their operands.
+_RUNTIME = {
+    "fixed_point.h": {
+        "requantize": "burnc_requantize({}, {}, {})",
+        "requantize_single": "burnc_requantize_single({}, {}, {})",
+        "rounding_doubling_high_mul": "burnc_doubling_high_multiply({}, {})",
+        "rounding_divide_by_pot": "burnc_rounding_divide_by_pot({}, {})",
+        "count_leading_zeros": "burnc_clz((uint32_t)({}))",
+        "wrapping_add": "burnc_wrap_add({}, {})",
+        "wrapping_shift_left": "burnc_wrap_shl({}, {})",
+        ">>": "burnc_asr({}, {})",
+    },
+    "float_math.h": {
+        "exp": "burnc_expf({})",
+        "log": "burnc_logf({})",
+        "sqrt": "burnc_sqrtf({})",
+        "tanh": "burnc_tanhf({})",
+        "floor": "burnc_floorf({})",
+        "round_half_even": "burnc_rintf({})",
+        "round_half_away": "burnc_roundf({})",
+    },
+    "float_bits.h": {
+        "bitcast_int32": "(int32_t)burnc_float_bits({})",
+        "bitcast_float32": "burnc_float_from_bits((uint32_t)({}))",
+    },
+    "min_max.h": {"min": "burnc_min_{suffix}({}, {})", "max": "burnc_max_{suffix}({}, {})"},
 }
 
-_FLOAT_FUNCTIONS = {
-    "exp": "burnc_expf",
-    "log": "burnc_logf",
-    "sqrt": "burnc_sqrtf",
-    "tanh": "burnc_tanhf",
-    "floor": "burnc_floorf",
-    "round_half_even": "burnc_rintf",
-    "round_half_away": "burnc_roundf",
-    "is_nan": "burnc_is_nanf",
-    "bitcast_int32": "burnc_bits_of_float",
-    "bitcast_float32": "burnc_float_of_bits",
-}
-
-HEADERS = {
-    "fixed_point.h": frozenset(_INTEGER_FUNCTIONS) | {"min", "max", ">>"},
-    "float_math.h": frozenset(_FLOAT_FUNCTIONS),
-}
+_TEMPLATES = {name: template for provided in _RUNTIME.values() for name, template in provided.items()}
 
 
 def render(kernel: Kernel, *, storage: str = "static ") -> str:
@@ -90,7 +93,7 @@ def headers(kernel: Kernel) -> set[str]:
             names.add(expr.name)
         elif isinstance(expr, Binary):
             names.add(expr.op)
-    return {header for header, provided in HEADERS.items() if names & provided}
+    return {header for header, provided in _RUNTIME.items() if names & set(provided)}
 
 
 def _all_expressions(kernel: Kernel) -> list[Expr]:
@@ -177,19 +180,16 @@ def render_expression(expr: Expr, parent: int = 0) -> str:
             text = f"{render_expression(condition, 1)} ? {render_expression(a, 1)} : {render_expression(b, 1)}"
             return f"({text})" if parent else text
         case Call(name=name, args=args):
-            function = _INTEGER_FUNCTIONS.get(name) or _FLOAT_FUNCTIONS[name]
-            return f"{function}({', '.join(render_expression(a) for a in args)})"
+            return _TEMPLATES[name].format(*(render_expression(a) for a in args))
         case Binary(op=op):
             return _binary(expr, op, parent)
     raise AssertionError(f"no C for {expr!r}")
 
 
 def _binary(expr: Binary, op: str, parent: int) -> str:
-    if op in ("min", "max"):
+    if op in ("min", "max") or (op == ">>" and expr.dtype is DType.INT32):
         suffix = "f32" if expr.dtype.is_float else "s32"
-        return f"burnc_{op}_{suffix}({render_expression(expr.a)}, {render_expression(expr.b)})"
-    if op == ">>" and expr.dtype is DType.INT32:
-        return f"burnc_shift_right({render_expression(expr.a)}, {render_expression(expr.b)})"
+        return _TEMPLATES[op].format(render_expression(expr.a), render_expression(expr.b), suffix=suffix)
     own = _PRECEDENCE[op]
     # Operators that mix with others only in parentheses, as compilers warn otherwise.
     tight = 10 if op in ("<<", ">>", "&", "|", "^") else own

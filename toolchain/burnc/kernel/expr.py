@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burnc.errors import GraphError
 from burnc.ir import DType
-
-if TYPE_CHECKING:
-    from burnc.kernel.program import Buffer
+from burnc.kernel.buffer import Buffer
 
 Scalar = int | float
 
@@ -32,7 +29,6 @@ INTRINSICS = (
     "floor",
     "round_half_even",
     "round_half_away",
-    "is_nan",
     "bitcast_int32",
     "bitcast_float32",
 )

@@ -4,29 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 
-from burnc.ir import Array, DType
+from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Expr, Variable
-
-
-class Role(Enum):
-    INPUT = "input"
-    OUTPUT = "output"
-    TABLE = "table"  # constants that the kernel brings with it
-    SCRATCH = "scratch"
-    STATE = "state"  # read and written, kept between runs
-
-
-@dataclass(frozen=True, eq=False)
-class Buffer:
-    """A flat array. ``data`` is set for tables."""
-
-    name: str
-    dtype: DType
-    size: int
-    role: Role
-    data: Array | None = None
 
 
 @dataclass

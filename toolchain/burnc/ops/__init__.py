@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from burnc.errors import BurncError
+from burnc.ir import Node
 from burnc.ops.mapping import OnnxOp, TfliteOp
 from burnc.ops.spec import OpSpec
 
@@ -28,6 +29,12 @@ def _scan() -> dict[str, OpSpec]:
 def operators() -> Mapping[str, OpSpec]:
     """Every operator by its IR name."""
     return {**_scan(), **_registered}
+
+
+def spec_of(node: Node) -> OpSpec:
+    """The full description of a node's operator."""
+    assert isinstance(node.operator, OpSpec)
+    return node.operator
 
 
 def register(spec: OpSpec) -> None:
@@ -51,4 +58,4 @@ def tflite_mappings() -> dict[str, tuple[OpSpec, TfliteOp]]:
     return {m.code: (spec, m) for spec in operators().values() for m in spec.tflite}
 
 
-__all__ = ["OpSpec", "onnx_mappings", "operators", "register", "tflite_mappings"]
+__all__ = ["OpSpec", "onnx_mappings", "operators", "register", "spec_of", "tflite_mappings"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -87,6 +87,8 @@ class OpSpec:
         gradient: (builder, node, *output gradients) -> input gradients.
         decompose: (builder, node) -> results; where the operator is defined by simpler ones.
         cases: inputs and attributes for the conformance suite.
+        permuted: (attributes, permutation) -> attributes for inputs whose axes are permuted so that
+            op(transpose(x)) == transpose(op(x, permuted attributes)); None where the operator has no such form.
         view: the result is the input's own bytes under another shape.
         pointwise: each result element depends on the input elements at the same (broadcast) index alone.
     """
@@ -107,8 +109,22 @@ class OpSpec:
     gradient: Callable[..., Any] | None = None
     decompose: Callable[..., Any] | None = None
     cases: tuple[Case, ...] = ()
+    permuted: Callable[[Any, Sequence[int]], Any] | None = None
     view: bool = False
     pointwise: bool = False
+
+    @property
+    def has_activation(self) -> bool:
+        """The attributes hold an activation range that the result is clamped to."""
+        return {"activation_min", "activation_max"} <= {f.name for f in fields(self.attrs)}
+
+    def clamped(self, attrs: Any, low: float, high: float) -> Any:
+        """The attributes with that activation range."""
+        return replace(attrs, activation_min=low, activation_max=high)
+
+    def unclamped(self, attrs: Any) -> Any:
+        """The attributes without an activation range."""
+        return self.clamped(attrs, -math.inf, math.inf)
 
     def requantize_factors(self, node: Node) -> Array:
         """Real factors from accumulator to result: input scales over output scale, unless ``factors`` says else."""
@@ -196,6 +212,3 @@ def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         raise GraphError(f"shapes {list(a)} and {list(b)} do not broadcast") from None
 
-
-def unbounded(activation_min: float, activation_max: float) -> bool:
-    return math.isinf(activation_min) and math.isinf(activation_max)

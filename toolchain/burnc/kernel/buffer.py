@@ -1,0 +1,27 @@
+"""The flat arrays that a kernel reads and writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from burnc.ir import Array, DType
+
+
+class Role(Enum):
+    INPUT = "input"
+    OUTPUT = "output"
+    TABLE = "table"  # constants that the kernel brings with it
+    SCRATCH = "scratch"
+    STATE = "state"  # read and written, kept between runs
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """A flat array. ``data`` is set for tables."""
+
+    name: str
+    dtype: DType
+    size: int
+    role: Role
+    data: Array | None = None

@@ -1,0 +1,6 @@
+"""Memory planning: a pure function of lifetimes, safe overlaps and scratch, which it receives as data."""
+
+from burnc.memory.lifetimes import Overlap, Request, lower_bound
+from burnc.memory.planner import ArenaPlan, plan_arena
+
+__all__ = ["ArenaPlan", "Overlap", "Request", "lower_bound", "plan_arena"]

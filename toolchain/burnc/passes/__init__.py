@@ -1,0 +1,50 @@
+"""Rewrites that keep a graph's meaning, one a file, and the order in which they are run."""
+
+from burnc.passes.absorb_qdq import AbsorbEdges, AbsorbQdq
+from burnc.passes.fold_batch_norm import FoldBatchNorm
+from burnc.passes.fold_bias import FoldBias
+from burnc.passes.fold_constants import FoldConstants
+from burnc.passes.fuse_activation import FuseActivation
+from burnc.passes.matmul_to_fully_connected import MatmulToFullyConnected
+from burnc.passes.order_operands import OrderOperands
+from burnc.passes.remove_dead_code import RemoveDeadCode
+from burnc.passes.rewrite import Change, Pass, RewritePass, run_passes
+from burnc.passes.sink_transposes import SinkTransposes
+
+WITH_WEIGHTS = ("conv2d", "fully_connected")
+
+
+def canonical_passes() -> list[Pass]:
+    """What every imported graph goes through: constants folded, NHWC, norms and biases folded, activations fused."""
+    from burnc.ops import operators
+
+    fused = [name for name, spec in operators().items() if spec.has_activation and name != "clip"]
+    return [
+        RemoveDeadCode(),
+        FoldConstants(),
+        OrderOperands(),
+        MatmulToFullyConnected(),
+        SinkTransposes(),
+        *(FoldBatchNorm(name) for name in WITH_WEIGHTS),
+        *(FoldBias(name) for name in WITH_WEIGHTS),
+        *(FuseActivation(name) for name in fused),
+    ]
+
+
+__all__ = [
+    "AbsorbEdges",
+    "AbsorbQdq",
+    "Change",
+    "FoldBatchNorm",
+    "FoldBias",
+    "FoldConstants",
+    "FuseActivation",
+    "MatmulToFullyConnected",
+    "OrderOperands",
+    "Pass",
+    "RemoveDeadCode",
+    "RewritePass",
+    "SinkTransposes",
+    "canonical_passes",
+    "run_passes",
+]

@@ -1,0 +1,193 @@
+"""Float operators between dequantize and quantize become int8 operators: the end of every way to a quantized graph.
+
+The quantizer, quantization-aware training and QDQ files all say by quantize and dequantize nodes what is to be
+quantized and how; this pass is the one place that makes it so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burnc.ir import Builder, DType, Graph, Node, QuantParams, Value
+from burnc.ops import operators, spec_of
+from burnc.ops.quantize import QuantizeAttrs
+from burnc.passes.rewrite import remove_dead_nodes, replace_node
+
+
+class AbsorbQdq:
+    """Quantization.
+
+    1. All activation inputs of a float node are dequantized int8 values with one scale each, its weights are a
+       dequantized int8 constant with zero point 0, and its only result is read by quantize nodes alone, all of them
+       with the same parameters.
+    2. The node then reads the int8 values and its result has the parameters of that quantize.
+    3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
+       for fixed parameters and the quantize has others, the result is requantized after.
+    4. A bias is its dequantized int32 constant, or a float constant that is quantized to the scale it must have.
+    5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
+    """
+
+    name = "absorb quantize and dequantize"
+
+    def run(self, graph: Graph) -> int:
+        changed = 0
+        while self._change_one(graph):
+            changed += 1
+        return changed
+
+    def _change_one(self, graph: Graph) -> bool:
+        consumers = graph.consumers()
+        for node in graph.nodes:
+            if node.op == "quantize" and _rejoin(graph, node):
+                return True
+            if node.op in ("quantize", "dequantize") or spec_of(node).quant is None or len(node.outputs) != 1:
+                continue
+            readers = consumers.get(node.output, [])
+            if node.output in graph.outputs or not readers or any(r.op != "quantize" for r in readers):
+                continue
+            wanted = {r.output.type for r in readers}
+            if len(wanted) == 1 and self._quantize_node(graph, node, readers):
+                return True
+        return False
+
+    def _quantize_node(self, graph: Graph, node: Node, readers: list[Node]) -> bool:
+        spec, rule = spec_of(node), spec_of(node).quant
+        assert rule is not None
+        wanted = readers[0].output.type.quant
+        if wanted is None or wanted.axis is not None or readers[0].output.type.dtype is not DType.INT8:
+            return False
+        builder = Builder(graph, operators(), anchor=node)
+        operands: list[Value | None] = []
+        for index, value in enumerate(node.inputs):
+            if value is None or index in rule.integer_inputs:
+                operands.append(value)
+            elif index == rule.bias:
+                operands.append(value)  # quantized below, when the other scales are known
+            else:
+                quantized = _quantized_twin(value)
+                if quantized is None:
+                    return False
+                if index == rule.weights and not _fits_weights(quantized, rule.weight_axis):
+                    return False
+                operands.append(quantized)
+        if rule.result == "same":
+            operands = [None if v is None else _with_params(builder, v, wanted) for v in operands]
+        bias = rule.bias
+        if bias is not None and bias < len(operands) and operands[bias] is not None:
+            quantized_bias = _quantized_bias(builder, node, operands, bias)
+            if quantized_bias is None:
+                return False
+            operands[bias] = quantized_bias
+        fixed = rule.result if isinstance(rule.result, QuantParams) else None
+        first = readers[0]
+        result = builder.node(
+            spec.name, operands, node.attrs, name=node.name, quant=fixed or wanted, rounding=node.rounding
+        )
+        if fixed is not None and fixed != wanted:
+            result = _with_params(builder, result, wanted)
+        for reader in readers[1:]:
+            graph.replace_uses(reader.output, result)
+        replace_node(builder, first, result)
+        return True
+
+
+def _rejoin(graph: Graph, node: Node) -> bool:
+    """Rule 5."""
+    twin = _quantized_twin(node.input(0))
+    if twin is None or twin.type.dtype is not node.output.type.dtype or twin.is_constant:
+        return False
+    quant = node.output.type.quant
+    assert quant is not None
+    if quant.axis is not None or twin.type.quant is None or twin.type.quant.axis is not None:
+        return False
+    builder = Builder(graph, operators(), anchor=node)
+    replace_node(builder, node, _with_params(builder, twin, quant))
+    return True
+
+
+def _quantized_twin(value: Value) -> Value | None:
+    """The int8 value that this float one is dequantized from."""
+    source = value.producer
+    if source is None or source.op != "dequantize":
+        return None
+    twin = source.input(0)
+    return twin if twin.type.dtype is DType.INT8 else None
+
+
+def _fits_weights(value: Value, axis: int) -> bool:
+    quant = value.type.quant
+    return value.is_constant and quant is not None and not any(quant.zero_point) and quant.axis in (None, axis)
+
+
+def _with_params(builder: Builder, value: Value, wanted: QuantParams) -> Value:
+    """The value, requantized where its parameters differ."""
+    if value.type.quant == wanted or value.type.quant is None:
+        return value
+    return builder.node("quantize", [value], QuantizeAttrs(), name=value.name + ".requantized", quant=wanted)
+
+
+def _quantized_bias(builder: Builder, node: Node, operands: list[Value | None], index: int) -> Value | None:
+    value, x = operands[index], operands[0]
+    rule = spec_of(node).quant
+    assert rule is not None and rule.weights is not None and value is not None and x is not None
+    weights = operands[rule.weights]
+    assert weights is not None and weights.type.quant is not None
+    scales = np.float64(x.type.scale) * np.array(weights.type.quant.scale, np.float64)
+    quant = QuantParams(tuple(scales), (0,) * len(scales), None if len(scales) == 1 else 0)
+    source = value.producer
+    if source is not None and source.op == "dequantize" and source.input(0).type.dtype is DType.INT32:
+        held = source.input(0)
+        if held.data is not None and held.type.quant is not None and not any(held.type.quant.zero_point):
+            if np.allclose(held.type.quant.scale, quant.scale, rtol=1e-3, atol=0):
+                return held
+            real = held.data * held.type.quant.broadcast(1)[0].astype(np.float64)
+            return builder.constant(held.name, _to_int32(real, scales), quant)
+        return None
+    if value.data is None:
+        return None
+    return builder.constant(value.name, _to_int32(value.data.astype(np.float64), scales), quant)
+
+
+def _to_int32(real: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.int32]:
+    return np.clip(np.rint(real / scales), -(2**31), 2**31 - 1).astype(np.int32)
+
+
+class AbsorbEdges:
+    """Quantized edges.
+
+    1. A float graph input that quantize nodes with equal parameters alone read becomes a quantized input of that name.
+    2. A float graph output that dequantize computes becomes the quantized value, under the output's name.
+    """
+
+    name = "absorb quantized edges"
+
+    def run(self, graph: Graph) -> int:
+        changed = sum(_absorb_input(graph, value) for value in list(graph.inputs))
+        for position, value in enumerate(graph.outputs):
+            twin = _quantized_twin(value)
+            if twin is not None and twin not in graph.outputs and twin not in graph.inputs and not twin.is_constant:
+                if len([v for v in graph.outputs if v is value]) > 1:
+                    continue
+                twin.name, value.name = value.name, twin.name
+                graph.outputs[position] = twin
+                changed += 1
+        remove_dead_nodes(graph)
+        return changed
+
+
+def _absorb_input(graph: Graph, value: Value) -> bool:
+    readers = [node for node in graph.nodes if value in node.present_inputs]
+    if not readers or value in graph.outputs or any(r.op != "quantize" for r in readers):
+        return False
+    types = {r.output.type for r in readers}
+    if len(types) != 1 or not value.type.dtype.is_float:
+        return False
+    if any(r.output in graph.outputs for r in readers):
+        return False
+    value.type = types.pop()
+    for reader in readers:
+        graph.replace_uses(reader.output, value)
+    remove_dead_nodes(graph)
+    return True
+

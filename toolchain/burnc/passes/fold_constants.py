@@ -1,0 +1,44 @@
+"""A node that reads constants alone becomes a constant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burnc.ir import Array, Builder, Graph, Node
+from burnc.ops import operators, spec_of
+from burnc.passes.rewrite import replace_node
+
+
+class FoldConstants:
+    """Constant folding.
+
+    1. All inputs are constants and there is one result.
+    2. The float meaning computes float results, the integer meaning quantized ones; integer tensors without
+       quantization (indices, shapes) go by the float meaning, which is exact for them.
+    3. ``dequantize`` of a constant stays: the int8 weights behind it must survive.
+    4. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
+    """
+
+    name = "fold constants"
+
+    def run(self, graph: Graph) -> int:
+        folded = 0
+        for node in list(graph.nodes):
+            if _is_foldable(node):
+                builder = Builder(graph, operators())
+                replace_node(builder, node, builder.constant(node.output.name, _evaluate(node), node.output.type.quant))
+                folded += 1
+        return folded
+
+
+def _is_foldable(node: Node) -> bool:
+    return node.op != "dequantize" and len(node.outputs) == 1 and all(v.is_constant for v in node.present_inputs)
+
+
+def _evaluate(node: Node) -> Array:
+    spec = spec_of(node)
+    arrays = [None if v is None else v.data for v in node.inputs]
+    quantized = any(v.type.quant is not None for v in [*node.present_inputs, node.output])
+    if quantized and spec.integer is not None:
+        return np.asarray(spec.integer(node, *arrays))
+    return np.asarray(spec.forward(np, node.attrs, *arrays))

@@ -1,0 +1,102 @@
+"""What passes are made of: the contract, pattern rewrites to a fixed point, and the order they are run in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from burnc.ir import Builder, Graph, Match, Node, Pattern, Value, verify
+from burnc.ops import operators
+
+
+class Pass(Protocol):
+    """Changes a graph in place and keeps its meaning."""
+
+    @property
+    def name(self) -> str: ...
+
+    def run(self, graph: Graph) -> int:
+        """Returns how many places were changed."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """For reports: a pass and the number of places it changed."""
+
+    name: str
+    count: int
+
+
+class RewritePass:
+    """Rewrites matches of ``pattern`` until none is left.
+
+    A subclass sets ``name`` and ``pattern`` and writes ``rewrite``.
+    """
+
+    name = ""
+    pattern: Pattern
+
+    def rewrite(self, m: Match, b: Builder) -> Value | None:
+        """The value that takes the place of the match's last result; None to leave the match alone."""
+        raise NotImplementedError
+
+    def run(self, graph: Graph) -> int:
+        changed = 0
+        while self._rewrite_one(graph):
+            changed += 1
+        return changed
+
+    def _rewrite_one(self, graph: Graph) -> bool:
+        consumers = graph.consumers()
+        for node in graph.nodes:
+            match = self.pattern.match(node, graph, consumers)
+            if match is None:
+                continue
+            builder = Builder(graph, operators(), anchor=node)
+            value = self.rewrite(match, builder)
+            if value is not None:
+                replace_node(builder, node, value)
+                return True
+        return False
+
+
+def replace_node(builder: Builder, node: Node, value: Value) -> None:
+    """Let ``value`` take the place of a node's only result; nodes that nothing reads any more are removed.
+
+    A value that the builder made takes the replaced one's name, so that names of the file outlive rewriting.
+    """
+    graph, old = builder.graph, node.output
+    if builder.made(value) and old not in graph.outputs and not value.is_constant:
+        value.name, old.name = old.name, value.name
+    graph.replace_uses(old, value)
+    remove_dead_nodes(graph)
+    builder.settle_names()
+
+
+def remove_dead_nodes(graph: Graph) -> int:
+    """Remove the nodes whose results nothing reads; returns how many."""
+    live: set[Value] = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if any(v in live for v in node.outputs):
+            live.update(node.present_inputs)
+            kept.append(node)
+    removed = len(graph.nodes) - len(kept)
+    graph.nodes = kept[::-1]
+    return removed
+
+
+def run_passes(graph: Graph, passes: Sequence[Pass]) -> list[Change]:
+    """Run passes in order, over and over until none changes anything; the graph is verified after each."""
+    totals: dict[str, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for each in passes:
+            count = each.run(graph)
+            if count:
+                verify(graph)
+                totals[each.name] = totals.get(each.name, 0) + count
+                changed = True
+    return [Change(name, count) for name, count in totals.items()]

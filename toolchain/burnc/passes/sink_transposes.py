@@ -1,0 +1,209 @@
+"""Transposes and reshapes move towards the outputs, where they meet their inverses and vanish.
+
+Spatial operators are NHWC inside; importers put transposes around them. This is what removes those again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from burnc.ir import Array, Builder, Graph, Node, Value
+from burnc.ops import OpSpec, operators, spec_of
+from burnc.ops.reshape import ReshapeAttrs
+from burnc.ops.transpose import TransposeAttrs
+from burnc.passes.rewrite import replace_node
+
+MOVERS = ("transpose", "reshape")
+
+
+class SinkTransposes:
+    """Layout.
+
+    1. A transpose that moves axes of size 1 alone is a reshape.
+    2. Two transposes or two reshapes in a row are one; one that changes nothing is none.
+    3. A pointwise or permutable operator whose activation inputs come through the same transpose is computed before it;
+       constant operands are permuted instead.
+    4. A pointwise operator whose activation inputs come through reshapes from one shape is computed before them.
+    5. fully_connected after a flattening reshape of a transpose reads the untransposed values; its constant weights are
+       permuted once, now.
+    6. A value that is quantized keeps its parameters; per-axis ones are not moved.
+    """
+
+    name = "sink transposes"
+
+    def run(self, graph: Graph) -> int:
+        changed = 0
+        while self._change_one(graph):
+            changed += 1
+        return changed
+
+    def _change_one(self, graph: Graph) -> bool:
+        for node in graph.nodes:
+            builder = Builder(graph, operators(), anchor=node)
+            value = (
+                _simplified(node, builder)
+                or _after_transpose(node, builder)
+                or _after_reshape(node, builder)
+                or _fully_connected_after_flatten(node, builder)
+            )
+            if value is not None:
+                replace_node(builder, node, value)
+                return True
+        return False
+
+
+def _simplified(node: Node, b: Builder) -> Value | None:
+    """Rules 1 and 2."""
+    if node.op not in MOVERS:
+        return None
+    x = node.input(0)
+    if x.is_constant:
+        return None  # constant folding's business
+    before = x.producer
+    if node.op == "reshape":
+        if node.output.type.shape == x.type.shape:
+            return x
+        if before is not None and before.op == "reshape":
+            return b.node("reshape", [before.input(0)], node.attrs, name=node.name, quant=node.output.type.quant)
+        return None
+    permutation: tuple[int, ...] = node.attrs.permutation
+    if permutation == tuple(range(len(permutation))):
+        return x
+    moved = [axis for axis in permutation if x.type.shape[axis] != 1]
+    if moved == sorted(moved):
+        shape = ReshapeAttrs(node.output.type.shape)
+        return b.node("reshape", [x], shape, name=node.name, quant=node.output.type.quant)
+    if before is not None and before.op == "transpose":
+        first = before.attrs.permutation
+        joined = TransposeAttrs(tuple(first[p] for p in permutation))
+        return b.node("transpose", [before.input(0)], joined, name=node.name, quant=node.output.type.quant)
+    return None
+
+
+def _after_transpose(node: Node, b: Builder) -> Value | None:
+    """Rule 3."""
+    spec = spec_of(node)
+    if node.op in MOVERS or len(node.outputs) != 1 or not (spec.pointwise or spec.permuted):
+        return None
+    permutation = _common_permutation(node)
+    if permutation is None:
+        return None
+    operands = [_unpermuted(v, permutation, spec, b) for v in node.inputs]
+    if any(v is None for v in operands):
+        return None
+    attrs = spec.permuted(node.attrs, permutation) if spec.permuted else node.attrs
+    computed = b.node(node.op, operands, attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding)
+    return b.node("transpose", [computed], TransposeAttrs(permutation), quant=node.output.type.quant)
+
+
+def _common_permutation(node: Node) -> tuple[int, ...] | None:
+    found: set[tuple[int, ...]] = set()
+    for value in node.present_inputs:
+        if value.is_constant:
+            continue
+        source = value.producer
+        if source is None or source.op != "transpose" or value.type.rank != node.output.type.rank:
+            return None
+        found.add(source.attrs.permutation)
+    quant = node.output.type.quant
+    if len(found) != 1 or (quant is not None and quant.axis is not None):
+        return None
+    return found.pop()
+
+
+def _unpermuted(value: Value | None, permutation: Sequence[int], spec: OpSpec, b: Builder) -> Value | None:
+    """The value before the transpose; a constant operand with its axes moved the other way."""
+    if value is None:
+        return None
+    if value.data is None:
+        assert value.producer is not None
+        return value.producer.input(0)
+    if value.type.size == 1:
+        return value
+    if not spec.pointwise or (value.type.quant is not None and value.type.quant.axis is not None):
+        return None
+    full = value.data.reshape((1,) * (len(permutation) - value.type.rank) + value.type.shape)
+    moved = np.ascontiguousarray(full.transpose(np.argsort(permutation)))
+    return b.constant(value.name, moved, value.type.quant)
+
+
+def _after_reshape(node: Node, b: Builder) -> Value | None:
+    """Rule 4."""
+    spec = spec_of(node)
+    if not spec.pointwise or len(node.outputs) != 1:
+        return None
+    shapes: set[tuple[int, ...]] = set()
+    for value in node.present_inputs:
+        if value.type.size == 1 and value.is_constant:
+            continue
+        source = value.producer
+        if source is None or source.op != "reshape" or value.type.shape != node.output.type.shape:
+            return None
+        shapes.add(source.input(0).type.shape)
+    quants = [v.type.quant for v in [node.output, *node.present_inputs]]
+    if len(shapes) != 1 or any(q is not None and q.axis is not None for q in quants):
+        return None
+    operands = [_unshaped(v, b) for v in node.inputs]
+    computed = b.node(
+        node.op, operands, node.attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding
+    )
+    return b.node("reshape", [computed], ReshapeAttrs(node.output.type.shape), quant=node.output.type.quant)
+
+
+def _unshaped(value: Value | None, b: Builder) -> Value | None:
+    if value is None or value.producer is None:
+        if value is not None and value.data is not None and value.type.rank:
+            return b.constant(value.name, value.data.reshape(()), value.type.quant)
+        return value
+    return value.producer.input(0)
+
+
+def _fully_connected_after_flatten(node: Node, b: Builder) -> Value | None:
+    """Rule 5."""
+    if node.op != "fully_connected":
+        return None
+    flat, weights = node.input(0), node.input(1)
+    reshape = flat.producer
+    if reshape is None or reshape.op != "reshape" or reshape.input(0).producer is None:
+        return None
+    transpose = reshape.input(0).producer
+    if transpose is None or transpose.op != "transpose" or transpose.attrs.permutation[0] != 0:
+        return None
+    source = transpose.input(0)
+    if flat.type.rank != 2 or flat.type.shape[0] != source.type.shape[0]:
+        return None
+    permuted = _permuted_columns(weights, transpose.attrs.permutation, transpose.output.type.shape, b)
+    if permuted is None:
+        return None
+    x = b.node("reshape", [source], ReshapeAttrs(flat.type.shape), quant=flat.type.quant)
+    inputs = [x, permuted, *node.inputs[2:]]
+    return b.node(
+        node.op, inputs, node.attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding
+    )
+
+
+def _permuted_columns(
+    weights: Value, permutation: Sequence[int], shape: Sequence[int], b: Builder
+) -> Value | None:
+    """Constant weights [O, K] whose columns follow the axes of the untransposed input, also behind a dequantize."""
+    if weights.data is not None:
+        if weights.type.quant is not None and weights.type.quant.axis == 1:
+            return None
+        return b.constant(weights.name, _permute(weights.data, permutation, shape), weights.type.quant)
+    source = weights.producer
+    if source is None or source.op not in ("dequantize", "transpose") or not source.input(0).is_constant:
+        return None
+    if source.op == "transpose":
+        return None  # folds first
+    inner = _permuted_columns(source.input(0), permutation, shape, b)
+    return None if inner is None else b.node("dequantize", [inner], source.attrs, name=source.name)
+
+
+def _permute(data: Array, permutation: Sequence[int], shape: Sequence[int]) -> Array:
+    outputs = data.shape[0]
+    columns = data.reshape(outputs, *shape[1:])
+    order = [0, *(1 + int(p) for p in np.argsort([p - 1 for p in permutation[1:]]))]
+    return np.ascontiguousarray(columns.transpose(order)).reshape(outputs, -1)
+
