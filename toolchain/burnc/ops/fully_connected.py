@@ -1,0 +1,190 @@
+"""fully_connected: y[..., o] = sum over k of x[..., k] * w[o, k], plus bias[o]; leading axes are kept.
+
+Sources: ONNX Gemm-13; TFLite FULLY_CONNECTED; integers as TFLite Micro's reference kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burnc.errors import GraphError
+from burnc.ir import Node, TensorType, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.case import case, weights
+from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.requantize import Integers, requantized
+from burnc.ops.reshape import ReshapeAttrs
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.transpose import TransposeAttrs
+
+SWAPPED = (1, 0)
+
+
+@dataclass(frozen=True)
+class FullyConnectedAttrs:
+    activation_min: float = -math.inf
+    activation_max: float = math.inf
+
+
+def infer(a: FullyConnectedAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x, w = required(inputs, 0), required(inputs, 1)
+    if w.rank != 2 or x.rank < 1 or x.shape[-1] != w.shape[1]:
+        raise GraphError(f"input {list(x.shape)} does not go with weights {list(w.shape)}")
+    if x.dtype is not w.dtype:
+        raise GraphError(f"input is {x.dtype.value} but weights are {w.dtype.value}")
+    bias = inputs[2] if len(inputs) > 2 else None
+    if bias is not None and bias.shape != (w.shape[0],):
+        raise GraphError(f"bias {list(bias.shape)} must have one value for each of {w.shape[0]} results")
+    return [TensorType(x.dtype, (*x.shape[:-1], w.shape[0]))]
+
+
+def body(k: KernelBuilder, a: FullyConnectedAttrs, x: Tensor, w: Tensor, *rest: Tensor | None) -> None:
+    *bias, y = rest
+    assert y is not None
+    b = bias[0] if bias else None
+    for *lead, o in k.grid(y.shape):
+        acc = k.accumulator(b[o] if b else 0)
+        for (i,) in k.reduce(w.shape[1:], "k"):
+            acc += x[*lead, i] * w[o, i]
+        y[*lead, o] = k.requantize(acc, axis=o)
+
+
+def forward(xp: Any, a: FullyConnectedAttrs, x: Any, w: Any, b: Any = None) -> Any:
+    y = xp.matmul(x, w.T)
+    if b is not None:
+        y = y + b
+    return xp.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
+
+
+def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
+    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    acc = (x.astype(np.float64) - node.input(0).type.zero_point) @ w.astype(np.float64).T
+    return requantized(node, acc.astype(np.int64) + (0 if b is None else b))
+
+
+def factors(node: Node) -> NDArray[np.float64]:
+    """TFLite multiplies the two scales in float32 where weights have one scale, in double where they have several."""
+    x, w, y = node.input(0).type, node.input(1).type, node.output.type
+    assert w.quant is not None
+    if w.quant.axis is None:
+        return np.array([float(np.float32(x.scale) * np.float32(w.scale)) / y.scale])
+    return x.scale * np.array(w.quant.scale, np.float64) / y.scale
+
+
+def macs(node: Node) -> int:
+    return node.output.type.size * node.input(1).type.shape[1]
+
+
+def is_static(value: Value) -> bool:
+    """Constant, or computed from constants alone, so that folding will make it constant."""
+    if value.is_constant:
+        return True
+    producer = value.producer
+    return producer is not None and all(is_static(v) for v in producer.present_inputs)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    """The result is alpha * A' B' + beta * C."""
+    left, right = node.input(0), node.input(1)
+    if left.type.rank != 2 or right.type.rank != 2:
+        node.refuse(f"A {list(left.type.shape)} and B {list(right.type.shape)} must have 2 axes")
+    if node.attribute("transA", 0):
+        left = _swapped(node, left)
+    static = is_static(right)
+    if bool(node.attribute("transB", 0)) != static:
+        right = _swapped(node, right)
+    inner, columns = right.type.shape[:: -1 if static else 1]
+    if left.type.shape[1] != inner:
+        node.refuse(f"{left.type.shape[1]} columns of A' do not go with {inner} rows of B'")
+    right = _scaled(node, right, node.attribute("alpha", 1.0), "alpha")
+    bias = _scaled(node, node.input(2), node.attribute("beta", 1.0), "beta") if node.has_input(2) else None
+    shape = (left.type.shape[0], columns)
+    if bias is not None:
+        _check_broadcast(node, bias.type.shape, shape)
+    op = "fully_connected" if static else "matmul"
+    if bias is None:
+        return [node.emit(op, [left, right])]
+    if static and is_static(bias) and bias.type.size == columns == bias.type.shape[-1]:
+        if bias.type.rank > 1:
+            bias = node.emit("reshape", [bias], ReshapeAttrs((columns,)), last=False, name=f"{node.name}.bias")
+        return [node.emit(op, [left, right, bias])]
+    product = node.emit(op, [left, right], last=False)
+    return [node.emit("add", [product, bias], name=f"{node.name}.add")]
+
+
+def _swapped(node: FileNode, x: Value) -> Value:
+    return node.emit("transpose", [x], TransposeAttrs(SWAPPED), last=False, name=f"{node.name}.transpose")
+
+
+def _scaled(node: FileNode, value: Value, factor: float, name: str) -> Value:
+    if factor == 1.0:
+        return value
+    operands = [value, node.new_constant(name, np.array(factor, np.float32))]
+    return node.emit("mul", operands, last=False, name=f"{node.name}.{name}")
+
+
+def _check_broadcast(node: FileNode, bias: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """C must broadcast to the product's shape without changing it (ONNX: unidirectional)."""
+    pairs = zip(reversed(bias), reversed(shape), strict=False)
+    if len(bias) > len(shape) or any(have not in (1, want) for have, want in pairs):
+        node.refuse(f"C {list(bias)} does not broadcast to {list(shape)}")
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    x, w = node.input(0), node.input(1)
+    if node.attribute("weights_format", "DEFAULT") not in ("DEFAULT", 0):
+        node.refuse(f"weights_format {node.attribute('weights_format')} is not supported")
+    if w.type.rank != 2 or w.type.shape[1] == 0 or x.type.size % w.type.shape[1]:
+        node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
+    if x.type.dtype is not w.type.dtype:
+        node.refuse(f"{x.type.dtype.value} input with {w.type.dtype.value} weights is not supported")
+    if w.type.quant is not None and any(w.type.quant.zero_point):
+        node.refuse("weights with a zero point other than 0 are not supported")
+    inner = w.type.shape[1]
+    keeps = node.attribute("keep_num_dims", False) and x.type.shape[-1] == inner
+    flat = x.type.shape if keeps else (x.type.size // inner, inner)
+    if x.type.shape != flat:
+        x = node.emit("reshape", [x], ReshapeAttrs(flat), last=False, name=f"{node.name}.flat", quant=x.type.quant)
+    bias = node.inputs[2] if node.has_input(2) else None
+    return [node.emit("fully_connected", [x, w, bias], FullyConnectedAttrs(**fused_activation(node)))]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    bias = [w.input(node, 2)] if len(node.inputs) > 2 and node.inputs[2] is not None else []
+    inputs = [w.input(node, 0), w.weight(node, 1, SWAPPED)]
+    if node.input(0).type.rank == 2:
+        w.finish(node, w.emit("Gemm", [*inputs, *bias]))
+        return
+    y = w.emit("MatMul", inputs)
+    w.finish(node, w.emit("Add", [y, *bias]) if bias else y)
+
+
+fully_connected = OpSpec(
+    name="fully_connected",
+    attrs=FullyConnectedAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    quant=QuantRule(weights=1, bias=2),
+    factors=factors,
+    macs=macs,
+    onnx=(onnx_op("Gemm", build=from_onnx),),
+    tflite=(tflite_op("FULLY_CONNECTED", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(
+        case((1, 16), weights(8, 16), weights(8)),
+        case((3, 7), weights(5, 7), None),
+        case((2, 3, 4), weights(6, 4), weights(6), attrs=FullyConnectedAttrs(activation_min=0.0)),
+        case((9,), weights(4, 9), weights(4)),
+        case((1, 1), weights(1, 1), weights(1)),
+        case((2, 33), weights(3, 33), weights(3), attrs=FullyConnectedAttrs(0.0, 6.0)),
+        case((1, 300), weights(2, 300, scale=0.1), weights(2), attrs=FullyConnectedAttrs(-1.0, 1.0)),
+    ),
+)

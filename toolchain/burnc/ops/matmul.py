@@ -1,0 +1,126 @@
+"""matmul: numpy's matrix product of two activations; leading axes broadcast, 1-D operands are rows and columns.
+
+Sources: ONNX MatMul-13; TFLite BATCH_MATMUL; integers as TFLite Micro's reference kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burnc.errors import GraphError
+from burnc.ir import Node, TensorType, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.kernel.expr import Expr
+from burnc.ops.broadcast import aligned
+from burnc.ops.case import case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers, requantized
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.transpose import TransposeAttrs
+
+
+@dataclass(frozen=True)
+class MatmulAttrs:
+    pass
+
+
+def infer(a: MatmulAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    left, right = required(inputs, 0), required(inputs, 1)
+    if left.rank < 1 or right.rank < 1:
+        raise GraphError(f"shapes {list(left.shape)} and {list(right.shape)}: a scalar is no matrix")
+    if left.dtype is not right.dtype:
+        raise GraphError(f"operands are {left.dtype.value} and {right.dtype.value}")
+    rows = right.shape[-2] if right.rank > 1 else right.shape[0]
+    if left.shape[-1] != rows:
+        raise GraphError(
+            f"{left.shape[-1]} columns of {list(left.shape)} do not go with {rows} rows of {list(right.shape)}"
+        )
+    try:
+        batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except GraphError:
+        raise GraphError(f"batch axes of {list(left.shape)} and {list(right.shape)} do not broadcast") from None
+    matrix = (left.shape[-2:-1] if left.rank > 1 else ()) + (right.shape[-1:] if right.rank > 1 else ())
+    return [TensorType(left.dtype, batch + matrix)]
+
+
+def body(k: KernelBuilder, a: MatmulAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
+    has_row, has_column = left.type.rank > 1, right.type.rank > 1
+    for indices in k.grid(y.shape):
+        batch = indices[: len(indices) - has_row - has_column]
+        row: tuple[Expr, ...] = indices[len(batch) : len(batch) + has_row]
+        column: tuple[Expr, ...] = indices[len(indices) - has_column :]
+        acc = k.accumulator()
+        for (i,) in k.reduce(left.shape[-1:], "k"):
+            first = left[*aligned(batch, left.shape[:-2]), *row, i]
+            acc += first * right[*aligned(batch, right.shape[:-2]), i, *column]
+        y[indices] = k.requantize(acc)
+
+
+def integer(node: Node, left: Integers, right: Integers) -> Integers:
+    centred = [v.astype(np.float64) - node.input(i).type.zero_point for i, v in enumerate((left, right))]
+    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    return requantized(node, np.asarray(np.matmul(*centred)).astype(np.int64))
+
+
+def factors(node: Node) -> NDArray[np.float64]:
+    """TFLite multiplies the two scales in float32."""
+    left, right, y = node.input(0).type, node.input(1).type, node.output.type
+    return np.array([float(np.float32(left.scale) * np.float32(right.scale)) / y.scale])
+
+
+def macs(node: Node) -> int:
+    return node.output.type.size * node.input(0).type.shape[-1]
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    return [node.emit("matmul", [node.input(0), node.input(1)])]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    left, right = node.input(0), node.input(1)
+    if left.type.rank < 2 or right.type.rank < 2:
+        node.refuse(f"operands {list(left.type.shape)} and {list(right.type.shape)} must have at least 2 axes")
+    left = _adjoint(node, left) if node.attribute("adj_x", False) else left
+    right = _adjoint(node, right) if node.attribute("adj_y", False) else right
+    return [node.emit("matmul", [left, right])]
+
+
+def _adjoint(node: FileNode, x: Value) -> Value:
+    axes = list(range(x.type.rank))
+    axes[-2:] = axes[:-3:-1]
+    name = f"{node.name}.transpose"
+    return node.emit("transpose", [x], TransposeAttrs(tuple(axes)), last=False, name=name, quant=x.type.quant)
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    w.emit("MatMul", [w.input(node, 0), w.input(node, 1)], [w.output(node)])
+
+
+matmul = OpSpec(
+    name="matmul",
+    attrs=MatmulAttrs,
+    infer=infer,
+    forward=lambda xp, a, left, right: xp.asarray(xp.matmul(left, right)),
+    integer=integer,
+    body=body,
+    quant=QuantRule(),
+    factors=factors,
+    macs=macs,
+    onnx=(onnx_op("MatMul", build=from_onnx),),
+    tflite=(tflite_op("BATCH_MATMUL", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(
+        case((3, 4), (4, 5)),
+        case((2, 1, 2, 3), (2, 3, 2)),
+        case((2, 3, 4), (4, 2)),
+        case((3, 4), (5, 4, 2)),
+        case((1, 1, 6), (3, 6, 1)),
+        case((4,), (4, 3)),
+        case((2, 3, 4), (4,)),
+        case((6,), (6,)),
+    ),
+)

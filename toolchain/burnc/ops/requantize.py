@@ -1,0 +1,36 @@
+"""The last step of most integer references: an accumulator becomes a quantized result."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burnc.ir import Node
+from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
+
+
+Integers = NDArray[Any]
+
+
+def rescaled(node: Node, acc: Integers, factors: Any) -> Integers:
+    """int32 sums times real factors (which broadcast over them), by the node's rounding."""
+    pairs = [quantize_multiplier(float(f)) for f in np.ravel(factors)]
+    multiplier, shift = (np.array(column).reshape(np.shape(factors)) for column in zip(*pairs, strict=True))
+    return multiply_by_quantized_multiplier(acc, multiplier, shift, node.rounding)
+
+
+def to_output(node: Node, scaled: Integers) -> Integers:
+    """Add the zero point of the node's first output and clamp to its activation range."""
+    type_ = node.outputs[0].type
+    low = getattr(node.attrs, "activation_min", -math.inf)
+    high = getattr(node.attrs, "activation_max", math.inf)
+    limits = activation_range(type_, low, high)
+    return np.clip(scaled + type_.zero_point, *limits).astype(type_.dtype.numpy)
+
+
+def requantized(node: Node, acc: Integers) -> Integers:
+    """The result from its accumulator; several factors belong to the last axis."""
+    return to_output(node, rescaled(node, acc, node.operator.requantize_factors(node)))
