@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Both inputs are brought to twice the larger scale with left_shift bits to spare, added, and brought to the output's. */
+/* Both inputs are brought to twice the larger scale with left_shift bits to spare, added, and brought to the
+   output's. */
 #include "burnc/add_s8.h"
 #include "burnc/fixed_point.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Sums one channel of one window at a time over the taps inside the input; counted padding joins as a product. */
+/* Sums one channel of one window at a time over the taps inside the input; counted padding joins as a
+   product. */
 #include "burnc/average_pool2d_s8.h"
 #include "burnc/fixed_point.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Every pixel is one row of a matrix product; two output channels ride together. An odd last channel runs against itself
-   and its twin is dropped, so that there is one inner loop. */
+/* Every pixel is one row of a matrix product; two output channels ride together. An odd last channel runs
+   against itself and its twin is dropped, so that there is one inner loop. */
 #include "burnc/conv1x1_s8.h"
 #include "burnc/dot2_s8.h"
 #include "burnc/fixed_point.h"

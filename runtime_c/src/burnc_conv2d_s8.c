@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The taps of one kernel row lie one behind the other in the weights, and (without dilation and groups) in the input too:
-   one long inner product a kernel row. Two output channels ride together; an odd last channel of a group runs against
-   itself and its twin is dropped. Taps outside the input see the zero point, since the bias assumes that every tap is
-   there. */
+/* The taps of one kernel row lie one behind the other in the weights, and (without dilation and groups) in
+   the input too: one long inner product a kernel row. Two output channels ride together; an odd last channel
+   of a group runs against itself and its twin is dropped. Taps outside the input see the zero point, since
+   the bias assumes that every tap is there. */
 #include "burnc/conv2d_s8.h"
 #include "burnc/dot2_s8.h"
 #include "burnc/fixed_point.h"
@@ -17,7 +17,8 @@ static void burnc_conv2d_s8_outside(uint32_t *acc, int32_t value, const int8_t *
     }
 }
 
-/* One output pixel of one group: `x` is its image at the group's first channel, `first` its first output channel. */
+/* One output pixel of one group: `x` is its image at the group's first channel, `first` its first output
+   channel. */
 static void burnc_conv2d_s8_pixel(const burnc_conv2d_s8_params *params, const int8_t *x, int8_t *y,
                                   int32_t first, int32_t origin_h, int32_t origin_w) {
     const burnc_window *window = &params->window;
@@ -47,13 +48,13 @@ static void burnc_conv2d_s8_pixel(const burnc_conv2d_s8_params *params, const in
             } else {
                 const int32_t h = origin_h + k * window->dilation_h;
                 const int32_t left = origin_w + columns.begin * window->dilation_w;
-                const int8_t *xs = x + (h * window->in_w + left) * pixel;
+                int32_t at = (h * window->in_w + left) * pixel;
                 const int8_t *ws = w + before;
                 int32_t done;
                 burnc_conv2d_s8_outside(acc, params->input_zero_point, w, w + twin, before);
                 for (done = 0; done < inside; done += run) {
-                    burnc_dot2_s8(acc, xs, ws, ws + twin, run);
-                    xs += window->dilation_w * pixel;
+                    burnc_dot2_s8(acc, x + at, ws, ws + twin, run);
+                    at += window->dilation_w * pixel;
                     ws += run;
                 }
                 burnc_conv2d_s8_outside(acc, params->input_zero_point, ws, ws + twin, row - before - inside);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
-/* With one output a channel, four neighbouring channels go together: first the part of the window inside the input, then up
-   to four strips outside, whose taps see the zero point because the bias assumes that every tap is there. The last block
-   steps back to end at the last channel, so that nothing is read beyond it. Other shapes go channel by channel. */
+/* With one output a channel, four neighbouring channels go together: first the part of the window inside the
+   input, then up to four strips outside, whose taps see the zero point because the bias assumes that every
+   tap is there. The last block steps back to end at the last channel, so that nothing is read beyond it.
+   Other shapes go channel by channel. */
 #include <stdbool.h>
 
 #include "burnc/depthwise_conv2d_s8.h"
@@ -55,7 +56,9 @@ static void burnc_depthwise_conv2d_s8_by_four(const burnc_depthwise_conv2d_s8_pa
             acc[c] = (uint32_t)params->bias[o + c];
         }
         w += o + pixel->rows.begin * w_row;
-        burnc_patch4_s8(acc, x + pixel->offset + o, w + pixel->columns.begin * channels, &inside);
+        if (rows > 0 && columns > 0) {
+            burnc_patch4_s8(acc, x + pixel->offset + o, w + pixel->columns.begin * channels, &inside);
+        }
         if (rows < window->kernel_h || columns < window->kernel_w) {
             const int32_t above = pixel->rows.begin;
             const int32_t below = window->kernel_h - pixel->rows.end;

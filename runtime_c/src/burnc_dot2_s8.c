@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* An activation is loaded once for two multiplies. The three pointers, the index, both sums and two operands just fit the
-   eight low registers of a Cortex-M0+: a step is 11 cycles for two MACs. Its own function, so that the caller's variables
-   do not compete for them. */
+/* An activation is loaded once for two multiplies. The three pointers, the index, both sums and two operands
+   just fit the eight low registers of a Cortex-M0+: a step is 11 cycles for two MACs. Its own function, so
+   that the caller's variables do not compete for them. */
 #include "burnc/dot2_s8.h"
 #include "burnc/step.h"
 

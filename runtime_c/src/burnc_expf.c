@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* x = k ln 2 + r with |r| <= ln 2 / 2: exp x = 2^k exp r, where exp r = 1 + r + r^2 P(r). ln 2 is subtracted in two parts, the
-   first short enough for k times it to be exact. 2^k goes on in two factors, so that a denormal result rounds once. */
+/* x = k ln 2 + r with |r| <= ln 2 / 2: exp x = 2^k exp r, where exp r = 1 + r + r^2 P(r). ln 2 is subtracted
+   in two parts, the first short enough for k times it to be exact. 2^k goes on in two factors, so that a
+   denormal result rounds once. */
 #include "burnc/float_bits.h"
 #include "burnc/float_math.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The fraction's bits are cleared in place; for a negative number with a fraction, one unit is added to the magnitude first
-   (a carry into the exponent is the right next power of two). */
+/* The fraction's bits are cleared in place; for a negative number with a fraction, one unit is added to the
+   magnitude first (a carry into the exponent is the right next power of two). */
 #include "burnc/float_bits.h"
 #include "burnc/float_math.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* x = 2^k (1 + f) with 1 + f in [sqrt 1/2, sqrt 2). With s = f / (2 + f), log(1 + f) = 2 atanh s; written as f minus a
-   correction, f itself stays exact. */
+/* x = 2^k (1 + f) with 1 + f in [sqrt 1/2, sqrt 2). With s = f / (2 + f), log(1 + f) = 2 atanh s; written as
+   f minus a correction, f itself stays exact. */
 #include "burnc/float_bits.h"
 #include "burnc/float_math.h"
 
@@ -31,7 +31,7 @@ float burnc_logf(float x) {
         bits = burnc_float_bits(x * 8388608.0f);
         k -= 23;
     }
-    /* adding 1 - sqrt 1/2 to the mantissa carries into the exponent exactly when the mantissa is sqrt 2 or more */
+    /* adding 1 - sqrt 1/2 carries into the exponent exactly when the mantissa is sqrt 2 or more */
     bits += 0x3f800000u - 0x3f3504f3u;
     k += (int32_t)(bits >> 23);
     f = burnc_float_from_bits((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;

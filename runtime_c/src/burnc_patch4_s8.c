@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Four sums stay in registers while the two pointers walk over the taps: the walk is paid once for four MACs. */
+/* Four sums stay in registers while the two pointers walk over the taps: the walk is paid once for four MACs.
+   */
 #include "burnc/patch4_s8.h"
 #include "burnc/step.h"
 

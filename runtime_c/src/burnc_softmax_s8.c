@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* exp(x - max) is computed twice, for the sum (Q12) and again for the output: no scratch, and rows are short. */
+/* exp(x - max) is computed twice, for the sum (Q12) and again for the output: no scratch, and rows are short.
+   */
 #include "burnc/fixed_point.h"
 #include "burnc/softmax_s8.h"
 
@@ -15,6 +16,7 @@ void burnc_softmax_s8(const burnc_softmax_s8_params *params, const int8_t *x, in
         int32_t largest = INT8_MIN;
         int32_t sum = 0;
         int32_t headroom;
+        int32_t exponent;
         int32_t reciprocal;
         int32_t i;
         for (i = 0; i < params->depth; ++i) {
@@ -28,6 +30,7 @@ void burnc_softmax_s8(const burnc_softmax_s8_params *params, const int8_t *x, in
         }
         /* sum = 2^(12 - headroom) * (1 + fraction), in Q12 */
         headroom = burnc_clz((uint32_t)sum);
+        exponent = 12 - headroom + 31 - 8;
         reciprocal =
             burnc_one_over_one_plus_x_for_x_in_0_1((int32_t)(((uint32_t)sum << headroom) - 0x80000000u));
         for (i = 0; i < params->depth; ++i) {
@@ -35,7 +38,7 @@ void burnc_softmax_s8(const burnc_softmax_s8_params *params, const int8_t *x, in
             if (x[i] - largest >= params->diff_min) {
                 const int32_t exp_q0 = burnc_softmax_s8_exp(params, x[i] - largest);
                 const int32_t product = burnc_doubling_high_multiply(reciprocal, exp_q0);
-                result += burnc_rounding_divide_by_pot(product, 12 - headroom + 31 - 8);
+                result += burnc_rounding_divide_by_pot(product, exponent < 31 ? exponent : 31);
             }
             y[i] = (int8_t)burnc_clamp(result, INT8_MIN, INT8_MAX);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Bit by bit in integers: 25 bits of root, the last for rounding. A square root is never halfway between two floats, so
-   that bit alone decides. */
+/* Bit by bit in integers: 25 bits of root, the last for rounding. A square root is never halfway between two
+   floats, so that bit alone decides. */
 #include "burnc/float_bits.h"
 #include "burnc/float_math.h"
 

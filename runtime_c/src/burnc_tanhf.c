@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Near zero an odd polynomial, x + x^3 P(x^2); beyond, 1 - 2 / (exp 2|x| + 1), where nothing cancels any more. */
+/* Near zero an odd polynomial, x + x^3 P(x^2); beyond, 1 - 2 / (exp 2|x| + 1), where nothing cancels any
+   more. */
 #include "burnc/float_bits.h"
 #include "burnc/float_math.h"
 

@@ -2,8 +2,8 @@
 /* Element-wise sum of two int8 tensors of `count` elements, TFLM's ADD:
      scaled_i = requantize((x_i - zero_point_i) << left_shift, multiplier_i, shift_i)
      y = clamp(requantize(scaled_1 + scaled_2, output_multiplier, output_shift) + output_zero_point)
-   left_shift is 20 for int8. The multipliers are those that TFLM prepares: with s = 2 * max(scale_1, scale_2),
-   scale_i / s and s / (2^left_shift * output_scale). y may be x1 or x2. */
+   left_shift is 20 for int8. The multipliers are those that TFLM prepares: with s = 2 * max(scale_1,
+   scale_2), scale_i / s and s / (2^left_shift * output_scale). y may be x1 or x2. */
 #ifndef BURNC_ADD_S8_H
 #define BURNC_ADD_S8_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* TFLM's fixed-point arithmetic (gemmlowp's, for int32), defined for every input: additions and left shifts wrap around in
-   unsigned types, and negative numbers are shifted right through burnc_asr alone.
+/* TFLM's fixed-point arithmetic (gemmlowp's, for int32), defined for every input: additions and left shifts
+   wrap around in unsigned types, and negative numbers are shifted right through burnc_asr alone.
 
    A Q(i) number here has i integer bits: its value is raw / 2^(31 - i). */
 #ifndef BURNC_FIXED_POINT_H
@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* ARMv6-M and ARMv8-M baseline have no 32x32 -> 64 multiply: four 16x16 products inline beat the library call. Both forms
-   give the same bits; define it yourself to choose. */
+/* ARMv6-M and ARMv8-M baseline have no 32x32 -> 64 multiply: four 16x16 products inline beat the library
+   call. Both forms give the same bits; define it yourself to choose. */
 #ifndef BURNC_SHORT_MULTIPLY
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
 #define BURNC_SHORT_MULTIPLY 1
@@ -57,8 +57,8 @@ static inline int32_t burnc_floor_div(int32_t a, int32_t b) {
     return (a % b < 0) ? quotient - 1 : quotient;
 }
 
-/* floor((a * b + 2^30) / 2^31), wrapped to 32 bits: a rounding doubling high multiply that lacks only the saturation of
-   INT32_MIN squared. (gemmlowp nudges by the sign and truncates, which comes to the same.) */
+/* floor((a * b + 2^30) / 2^31), wrapped to 32 bits: a rounding doubling high multiply that lacks only the
+   saturation of INT32_MIN squared. (gemmlowp nudges by the sign and truncates, which comes to the same.) */
 static inline int32_t burnc_wrapping_high_multiply(int32_t a, int32_t b) {
 #if BURNC_SHORT_MULTIPLY
     const int32_t a_high = burnc_asr(a, 16);
@@ -99,8 +99,8 @@ static inline int32_t burnc_saturating_shl(int32_t x, int32_t exponent) {
     return burnc_wrap_shl(x, exponent);
 }
 
-/* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift, multiplier >= 0, shift
-   in [-31, 30]. A positive shift acts before the multiply and wraps around. */
+/* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift,
+   multiplier >= 0, shift in [-31, 30]. A positive shift acts before the multiply and wraps around. */
 static inline int32_t burnc_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
     const int32_t left = shift > 0 ? shift : 0;
     const int32_t right = left - shift;
@@ -108,7 +108,8 @@ static inline int32_t burnc_requantize(int32_t acc, int32_t multiplier, int32_t 
                                         right);
 }
 
-/* The same rounding once, halves up (TFLITE_SINGLE_ROUNDING; LiteRT's FULLY_CONNECTED). A result beyond 32 bits wraps around. */
+/* The same rounding once, halves up (TFLITE_SINGLE_ROUNDING; LiteRT's FULLY_CONNECTED). A result beyond 32
+   bits wraps around. */
 static inline int32_t burnc_requantize_single(int32_t acc, int32_t multiplier, int32_t shift) {
     const int32_t right = 31 - shift;
     const int64_t rounded = (int64_t)acc * multiplier + ((int64_t)1 << (right - 1));
@@ -129,8 +130,8 @@ static inline int32_t burnc_exp_on_last_quarter(int32_t x) {
                           burnc_doubling_high_multiply(exp_minus_one_eighth, burnc_wrap_add(t, high_terms)));
 }
 
-/* exp(x) for x <= 0, Q5 to Q0 (1.0 is INT32_MAX): the polynomial for the last quarter, then one factor for each set bit of
-   the rest. */
+/* exp(x) for x <= 0, Q5 to Q0 (1.0 is INT32_MAX): the polynomial for the last quarter, then one factor for
+   each set bit of the rest. */
 static inline int32_t burnc_exp_on_negative_values(int32_t x) {
     static const int32_t factors[7] = {
         1672461947, 1302514674, 790015084, 290630308,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Float functions for chips whose compiler brings no math library. Single precision throughout, no tables, the same bits
-   on every CPU when compiled with -ffp-contract=off. Errors: expf, logf, tanhf within 2 ulp (denormal results included);
-   the others exact. NaN gives NaN; infinities and signed zeros as in C99 annex F. */
+/* Float functions for chips whose compiler brings no math library. Single precision throughout, no tables,
+   the same bits on every CPU when compiled with -ffp-contract=off. Errors: expf, logf, tanhf within 2 ulp
+   (denormal results included); the others exact. NaN gives NaN; infinities and signed zeros as in C99 annex
+   F. */
 #ifndef BURNC_FLOAT_MATH_H
 #define BURNC_FLOAT_MATH_H
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /* Fully connected layer, int8.
      y[b][o] = clamp(requantize(bias[o] + sum x[b][i] * w[o][i]) + output_zero_point)
-   Weights are [O][depth], zero point 0.
-   bias[o] must already hold bias - input_zero_point * sum(weights of o), mod 2^32 (with bias 0 when the model has none), so
-   that the inner loop multiplies raw int8 values.
-   `per_channel` is 1 when multiplier and shift have O entries, 0 when one entry serves all outputs.
-   Rounding is TFLM's (burnc_requantize, twice); LiteRT's own kernel rounds once and may differ by one.
-   x is [batch][depth], y [batch][O]; they must not overlap. */
+   Weights are [O][depth], zero point 0. bias[o] must already hold bias - input_zero_point * sum(weights of
+   o), mod 2^32 (with bias 0 when the model has none), so that the inner loop multiplies raw int8 values.
+   `per_channel` is 1 when multiplier and shift have O entries, 0 when one entry serves all outputs. Rounding
+   is TFLM's (burnc_requantize, twice); LiteRT's own kernel rounds once and may differ by one. x is
+   [batch][depth], y [batch][O]; they must not overlap. */
 #ifndef BURNC_FULLY_CONNECTED_S8_H
 #define BURNC_FULLY_CONNECTED_S8_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* memcpy, memmove and memset without <string.h>, which freestanding clang lacks. GNU-like compilers have them built in, so
-   nothing is declared that could clash with a <string.h> in the same translation unit; others get the standard
-   prototypes. The firmware (or the compiler's library) still defines the functions. */
+/* memcpy, memmove and memset without <string.h>, which freestanding clang lacks. GNU-like compilers have them
+   built in, so nothing is declared that could clash with a <string.h> in the same translation unit; others
+   get the standard prototypes. The firmware (or the compiler's library) still defines the functions. */
 #ifndef BURNC_MEMORY_H
 #define BURNC_MEMORY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 /* Four neighbouring channels of a depthwise window at once:
-     acc[c] += sum over rows and columns of x[row * x_row_step + column * x_step + c] * w[likewise + c], c in [0, 4)
+     acc[c] += sum over rows and columns of x[row * x_row_step + column * x_step + c] * w[likewise + c]
    (mod 2^32). rows or columns may be zero. */
 #ifndef BURNC_PATCH4_S8_H
 #define BURNC_PATCH4_S8_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Softmax over the last axis of [rows][depth], int8 to int8 with output scale 1/256 and zero point -128, in TFLM's fixed
-   point. A probability of 1.0 saturates to 127.
-     multiplier, left_shift: min(beta * input_scale * 2^26, 2^31 - 1) as a quantized multiplier greater than one;
+/* Softmax over the last axis of [rows][depth], int8 to int8 with output scale 1/256 and zero point -128, in
+   TFLM's fixed point. A probability of 1.0 saturates to 127.
+     multiplier, left_shift: min(beta * input_scale * 2^26, 2^31 - 1) as a quantized multiplier >= 1;
      diff_min: -floor(31 * 2^26 / 2^left_shift), the smallest x - max that still adds to the sum.
-   y may be x. */
+   depth is at most 4095 (the sum is Q12). y may be x. */
 #ifndef BURNC_SOFTMAX_S8_H
 #define BURNC_SOFTMAX_S8_H
 

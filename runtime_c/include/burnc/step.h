@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* BURNC_STEP ends a step of an unrolled loop: the compiler must have the index and both sums ready there, so it cannot hoist
-   later loads into registers that a small core lacks. It changes no value; other compilers go without. */
+/* BURNC_STEP ends a step of an unrolled loop: the compiler must have the index and both sums ready there, so
+   it cannot hoist later loads into registers that a small core lacks. It changes no value; other compilers go
+   without. */
 #ifndef BURNC_STEP_H
 #define BURNC_STEP_H
 

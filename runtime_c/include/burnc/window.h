@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The sliding window that convolutions and pools share, over an NHWC tensor.
-   Output row oh looks at input rows oh * stride_h - pad_top + k * dilation_h for k in [0, kernel_h); columns likewise.
-   Padding at the bottom and right follows from the output size. Pads may be negative (a crop). */
+/* The sliding window that convolutions and pools share, over an NHWC tensor. Output row oh looks at input
+   rows oh * stride_h - pad_top + k * dilation_h for k in [0, kernel_h); columns likewise. Padding at the
+   bottom and right follows from the output size. Pads may be negative (a crop). */
 #ifndef BURNC_WINDOW_H
 #define BURNC_WINDOW_H
 
@@ -29,8 +29,8 @@ typedef struct burnc_taps {
     int32_t end;
 } burnc_taps;
 
-/* The taps k of `kernel` for which origin + k * dilation lies in [0, size). Empty ranges have begin == end. No division:
-   a window hangs over an edge by few taps. */
+/* The taps k of `kernel` for which origin + k * dilation lies in [0, size). Empty ranges have begin == end.
+   No division: a window hangs over an edge by few taps. */
 static inline burnc_taps burnc_taps_inside(int32_t origin, int32_t dilation, int32_t kernel, int32_t size) {
     burnc_taps taps = {0, kernel};
     int32_t first = origin;

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: 0BSD
+"""The kernels written from their definitions, with Python's unbounded integers: slow, plain, and with no code or trick
+in common with the C. Products are summed with the zero point subtracted, the way the operators are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+
+
+def wrap(value: int) -> int:
+    """The low 32 bits, as a signed number."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    return min(max(value, low), high)
+
+
+def truncating_divide(a: int, b: int) -> int:
+    """C's division."""
+    return a // b if (a >= 0) == (b > 0) else -(-a // b)
+
+
+def doubling_high_multiply(a: int, b: int) -> int:
+    if a == b == INT32_MIN:
+        return INT32_MAX
+    product = a * b
+    return truncating_divide(product + (2**30 if product >= 0 else 1 - 2**30), 2**31)
+
+
+def rounding_divide_by_pot(x: int, exponent: int) -> int:
+    """Nearest, halves away from zero."""
+    magnitude = floor(Fraction(abs(x), 2**exponent) + Fraction(1, 2))
+    return magnitude if x >= 0 else -magnitude
+
+
+def requantize(acc: int, multiplier: int, shift: int) -> int:
+    left, right = max(shift, 0), max(-shift, 0)
+    return rounding_divide_by_pot(doubling_high_multiply(wrap(acc << left), multiplier), right)
+
+
+def requantize_single(acc: int, multiplier: int, shift: int) -> int:
+    return wrap(floor(Fraction(acc * multiplier) * Fraction(2) ** (shift - 31) + Fraction(1, 2)))
+
+
+def saturating_shl(x: int, exponent: int) -> int:
+    return clamp(x << exponent, INT32_MIN, INT32_MAX)
+
+
+def exp_on_negative_values(x: int) -> int:
+    """Q5.26 to Q0.31, gemmlowp's algorithm."""
+    mul = doubling_high_multiply
+    if x == 0:
+        return INT32_MAX
+    last = x % 2**24 - 2**24
+    a = wrap((last << 5) + 2**28)
+    a2 = mul(a, a)
+    a3, a4 = mul(a2, a), mul(a2, a2)
+    tail = rounding_divide_by_pot(mul(rounding_divide_by_pot(a4, 2) + a3, 715827883) + a2, 1)
+    result = 1895147668 + mul(1895147668, a + tail)
+    for bit, factor in enumerate((1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)):
+        if (last - x) & (1 << (24 + bit)):
+            result = mul(result, factor)
+    return result
+
+
+def one_over_one_plus_x(x: int) -> int:
+    """Q0.31, gemmlowp's algorithm: three Newton steps from 48/17 - 32/17 d."""
+    mul = doubling_high_multiply
+    half_denominator = (x + INT32_MAX + 1) // 2
+    y = 1515870810 + mul(half_denominator, -1010580540)
+    for _ in range(3):
+        y += saturating_shl(mul(y, 2**29 - mul(half_denominator, y)), 2)
+    return saturating_shl(y, 1)
+
+
+def output(acc: int, multiplier: int, shift: int, zero_point: int, low: int, high: int) -> int:
+    return clamp(requantize(wrap(acc), multiplier, shift) + zero_point, low, high)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The fields of burnc_window, in its order."""
+
+    batch: int = 1
+    in_h: int = 5
+    in_w: int = 5
+    out_h: int = 5
+    out_w: int = 5
+    kernel_h: int = 3
+    kernel_w: int = 3
+    stride_h: int = 1
+    stride_w: int = 1
+    dilation_h: int = 1
+    dilation_w: int = 1
+    pad_top: int = 1
+    pad_left: int = 1
+
+    def outputs(self) -> Iterator[tuple[int, int, int]]:
+        for n in range(self.batch):
+            for h in range(self.out_h):
+                for w in range(self.out_w):
+                    yield n, h, w
+
+    def taps(self, h: int, w: int) -> Iterator[tuple[int, int, int, int]]:
+        """(kernel row, kernel column, input row, input column), inside the input or not."""
+        for kh in range(self.kernel_h):
+            for kw in range(self.kernel_w):
+                ih = h * self.stride_h - self.pad_top + kh * self.dilation_h
+                iw = w * self.stride_w - self.pad_left + kw * self.dilation_w
+                yield kh, kw, ih, iw
+
+    def holds(self, ih: int, iw: int) -> bool:
+        return 0 <= ih < self.in_h and 0 <= iw < self.in_w
+
+    def index(self, n: int, ih: int, iw: int, channels: int) -> int:
+        return ((n * self.in_h + ih) * self.in_w + iw) * channels
+
+
+@dataclass(frozen=True)
+class Channels:
+    """What a weighted kernel has for each output channel; `bias` is the model's own, nothing folded in."""
+
+    weights: list[int]
+    bias: list[int]
+    multiplier: list[int]
+    shift: list[int]
+
+
+@dataclass(frozen=True)
+class Quantization:
+    input_zero_point: int = 0
+    output_zero_point: int = 0
+    activation_min: int = -128
+    activation_max: int = 127
+
+
+def finish(acc: int, o: int, c: Channels, q: Quantization) -> int:
+    low, high = q.activation_min, q.activation_max
+    return output(acc + c.bias[o], c.multiplier[o], c.shift[o], q.output_zero_point, low, high)
+
+
+def conv2d(
+    v: Window, x: list[int], c: Channels, q: Quantization, groups: int, group_in: int, group_out: int
+) -> list[int]:
+    y = []
+    for n, h, w in v.outputs():
+        for o in range(groups * group_out):
+            acc = 0
+            for kh, kw, ih, iw in v.taps(h, w):
+                if v.holds(ih, iw):
+                    at = v.index(n, ih, iw, groups * group_in) + o // group_out * group_in
+                    wt = ((o * v.kernel_h + kh) * v.kernel_w + kw) * group_in
+                    acc += sum((x[at + i] - q.input_zero_point) * c.weights[wt + i] for i in range(group_in))
+            y.append(finish(acc, o, c, q))
+    return y
+
+
+def depthwise_conv2d(v: Window, x: list[int], c: Channels, q: Quantization, channels: int, multiplier: int) -> list[int]:
+    y = []
+    for n, h, w in v.outputs():
+        for o in range(channels * multiplier):
+            acc = 0
+            for kh, kw, ih, iw in v.taps(h, w):
+                if v.holds(ih, iw):
+                    value = x[v.index(n, ih, iw, channels) + o // multiplier] - q.input_zero_point
+                    acc += value * c.weights[(kh * v.kernel_w + kw) * channels * multiplier + o]
+            y.append(finish(acc, o, c, q))
+    return y
+
+
+def rows_times_weights(rows: int, depth: int, x: list[int], c: Channels, q: Quantization) -> list[int]:
+    """Fully connected layers and pointwise convolutions."""
+    y = []
+    for r in range(rows):
+        for o in range(len(c.bias)):
+            acc = sum((x[r * depth + i] - q.input_zero_point) * c.weights[o * depth + i] for i in range(depth))
+            y.append(finish(acc, o, c, q))
+    return y
+
+
+def max_pool2d(v: Window, x: list[int], channels: int, low: int, high: int) -> list[int]:
+    y = []
+    for n, h, w in v.outputs():
+        for c in range(channels):
+            taps = [x[v.index(n, ih, iw, channels) + c] for _, _, ih, iw in v.taps(h, w) if v.holds(ih, iw)]
+            y.append(clamp(max(taps, default=-128), low, high))
+    return y
+
+
+def average_pool2d(
+    v: Window, x: list[int], channels: int, padding: tuple[int, int, int] | None, low: int, high: int
+) -> list[int]:
+    """`padding` is None where only taps inside count, else (pad_bottom, pad_right, zero_point)."""
+    y = []
+    for n, h, w in v.outputs():
+        for c in range(channels):
+            taps = []
+            for _, _, ih, iw in v.taps(h, w):
+                if v.holds(ih, iw):
+                    taps.append(x[v.index(n, ih, iw, channels) + c])
+                elif padding is not None:
+                    bottom, right, zero_point = padding
+                    if -v.pad_top <= ih < v.in_h + bottom and -v.pad_left <= iw < v.in_w + right:
+                        taps.append(zero_point)
+            acc, count = sum(taps), len(taps)
+            if count:
+                acc = truncating_divide(acc + count // 2 if acc > 0 else acc - count // 2, count)
+            y.append(clamp(acc, low, high))
+    return y
+
+
+def softmax(x: list[int], multiplier: int, left_shift: int, diff_min: int) -> list[int]:
+    """One row."""
+
+    def exp(difference: int) -> int:
+        return exp_on_negative_values(doubling_high_multiply(wrap(difference << left_shift), multiplier))
+
+    differences = [value - max(x) for value in x]
+    total = sum(rounding_divide_by_pot(exp(d), 12) for d in differences if d >= diff_min)
+    headroom = 32 - total.bit_length()
+    reciprocal = one_over_one_plus_x((total << headroom) - 2**31)
+    y = []
+    for d in differences:
+        result = -128
+        if d >= diff_min:
+            result += rounding_divide_by_pot(doubling_high_multiply(reciprocal, exp(d)), 35 - headroom)
+        y.append(min(result, 127))
+    return y
