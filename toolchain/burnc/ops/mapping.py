@@ -75,11 +75,16 @@ class FileNode:
     def emit(
         self, op: str, inputs: Sequence[Value | None], attrs: Any = None, *, last: bool = True, **rest: Any
     ) -> Value:
-        """Add an IR node. The ``last`` one of a mapping takes the file's output name and quantization."""
+        """Add an IR node. The ``last`` one of a mapping takes the file's output name and quantization.
+
+        The node takes the file's node name unless ``name`` is given; an inner result is named after node and operator.
+        """
         if last:
             rest.setdefault("outputs", self.output_names[:1])
             rest.setdefault("quant", self.output_quant)
-        return self.builder.node(op, inputs, attrs, name=self.name, **rest)
+        rest.setdefault("name", self.name)
+        rest.setdefault("outputs", (f"{self.name}.{op}",))
+        return self.builder.node(op, inputs, attrs, **rest)
 
     def new_constant(self, hint: str, data: Array, quant: QuantParams | None = None) -> Value:
         return self.builder.constant(f"{self.name}.{hint}", np.asarray(data), quant)

@@ -158,10 +158,10 @@ def from_nhwc(node: FileNode, y: Value, rank: int) -> Value:
 def reshape(node: FileNode, x: Value, shape: tuple[int, ...], *, last: bool = False) -> Value:
     from burnc.ops.reshape import ReshapeAttrs
 
-    return node.emit("reshape", [x], ReshapeAttrs(shape), last=last)
+    return node.emit("reshape", [x], ReshapeAttrs(shape), last=last, name=f"{node.name}.reshape")
 
 
 def transpose(node: FileNode, x: Value, permutation: tuple[int, ...], *, last: bool = False) -> Value:
     from burnc.ops.transpose import TransposeAttrs
 
-    return node.emit("transpose", [x], TransposeAttrs(permutation), last=last)
+    return node.emit("transpose", [x], TransposeAttrs(permutation), last=last, name=f"{node.name}.transpose")
