@@ -1,0 +1,288 @@
+"""From an ONNX model to a graph, node by node through the operators' own mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
+from burnc.importers.onnx import constants
+from burnc.importers.onnx.dimensions import bind_dimensions
+from burnc.importers.onnx.functions import inline_functions
+from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
+from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
+from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
+from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
+from burnc.ops import OpSpec, onnx_mappings, operators
+from burnc.ops.mapping import FileNode, OnnxOp, Refusal
+
+NO_DIMS: Mapping[str, int] = {}
+
+
+def import_onnx(
+    source: Path | onnx.ModelProto, *, dims: Mapping[str, int] = NO_DIMS, batch: int | None = None
+) -> Graph:
+    """Read an ONNX model.
+
+    Args:
+        dims: values of dynamic dimensions by name (or by ``input:axis`` for one without a name).
+        batch: the first dimension of inputs where it is dynamic; 1 unless given.
+
+    Returns:
+        A verified graph as the file has it: layouts as declared, quantization as QuantizeLinear and DequantizeLinear
+        nodes. ``metadata`` holds the file's own properties and ``source.*`` facts, ``import.notes`` where a dimension
+        was chosen.
+
+    Raises:
+        ModelFileError: the file is damaged, foreign or breaks the standard.
+        InputError: a dimension has no value.
+        UnsupportedError: lists every node that burnc cannot carry.
+    """
+    file = read_onnx(source)
+    tidy(file.model, file.where)
+    check(file.model, file.where)
+    model = inline_functions(file.model, file.where)
+    tidy(model, file.where)
+    notes = bind_dimensions(model.graph, dims, batch, file.where)
+    opset = default_opset(model)
+    name_nodes(model.graph)
+    model, not_converted = convert(model)
+    name_nodes(model.graph)
+    model = infer_shapes(model, file.where)
+    graph = _NodeImporter(model, file.where).run(not_converted)
+    graph.metadata = _metadata(file, opset, notes)
+    return graph
+
+
+def _metadata(file: OnnxFile, opset: int | None, notes: Sequence[str]) -> dict[str, str]:
+    facts = {entry.key: entry.value for entry in file.model.metadata_props}
+    facts["source.format"] = "onnx"
+    facts["source.sha256"] = file.sha256
+    facts["source.producer"] = f"{file.model.producer_name} {file.model.producer_version}".strip()
+    facts["source.opset"] = "" if opset is None else str(opset)
+    facts["source.ir_version"] = str(file.ir_version)
+    if notes:
+        facts["import.notes"] = "\n".join(notes)
+    return facts
+
+
+class _NodeImporter:
+    """Walks the nodes of a converted, sorted model; goes on past a bad one so that all are reported together."""
+
+    def __init__(self, model: onnx.ModelProto, where: str) -> None:
+        self.model = model
+        self.where = where
+        self.opset = default_opset(model) or 1
+        self.graph = Graph(model.graph.name or "model")
+        names = {t.name for t in model.graph.initializer} | {v.name for v in model.graph.input}
+        for node in model.graph.node:
+            names.update(node.output)
+        self.builder = Builder(self.graph, operators(), reserved=names - {""})
+        self.arrays: dict[str, Array] = {}
+        self.values: dict[str, Value] = {}
+        self.types = _inferred_types(model.graph)
+        self.mappings = onnx_mappings()
+        self.unsupported: list[Unsupported] = []
+
+    def run(self, not_converted: str) -> Graph:
+        for value in self.model.graph.input:
+            self.values[value.name] = self.builder.input(value.name, self._input_type(value))
+        for tensor in self.model.graph.initializer:
+            self.arrays[tensor.name] = tensor_array(tensor, self.where)
+        for node in live_nodes(self.model.graph):
+            if not self._fold(node):
+                self._map(node)
+        if self.unsupported:
+            raise UnsupportedError(self.unsupported, where=self.where)
+        if not_converted:
+            raise ModelFileError(
+                f"the model cannot be converted from opset {self.opset}: {not_converted}",
+                where=self.where,
+                hint="burnc reads opset 7 and later; export the model with a newer opset",
+            )
+        self.graph.outputs = [self._output(value.name) for value in self.model.graph.output]
+        verify(self.graph)
+        return self.graph
+
+    def _input_type(self, value: onnx.ValueInfoProto) -> TensorType:
+        where = f"{self.where}, input {value.name!r}"
+        if not value.type.HasField("tensor_type"):
+            raise InputError("the input is no tensor", where=where, hint="only tensors are supported")
+        type_ = _tensor_type(value)
+        if type_ is None:
+            raise InputError("the element type of the input is not supported", where=where)
+        if type_.nbytes > 2**31 - 1:
+            raise InputError(f"the input {list(type_.shape)} is larger than 2 GB", where=where)
+        return type_
+
+    def _fold(self, node: onnx.NodeProto) -> bool:
+        """Replace a node by its results where they are known now."""
+        if node.domain == "" and node.op_type in _STATIC and node.input[0] in self.values:
+            self.arrays[node.output[0]] = _STATIC[node.op_type](node, self.values[node.input[0]].type.shape)
+            return True
+        known = all(name in self.arrays for name in node.input if name)
+        if not known or not constants.is_evaluable(node):
+            return False
+        try:
+            results = constants.evaluate(node, [self.arrays.get(name) for name in node.input], self.opset)
+        except constants.NotEvaluatedError as error:
+            if (node.domain, node.op_type) in self.mappings and node.input:
+                return False
+            self._report(node, str(error))
+            return True
+        self.arrays.update(zip([name for name in node.output if name], results, strict=True))
+        return True
+
+    def _map(self, node: onnx.NodeProto) -> None:
+        """Turn a node into IR nodes through its operator's mapping."""
+        found = self.mappings.get((node.domain, node.op_type))
+        if found is None:
+            self._report(node, self._why_unknown(node))
+            return
+        try:
+            inputs = [self._value(name) for name in node.input]
+        except _SkippedError:
+            self._stand_in(node)
+            return
+        except GraphError as error:
+            self._report(node, error.what)
+            return
+        graph_length = len(self.graph.nodes)
+        try:
+            results = _build(*found, self._file_node(node, inputs))
+            self._check_results(node, results)
+        except (Refusal, GraphError) as refusal:
+            del self.graph.nodes[graph_length:]
+            self._report(node, str(refusal).splitlines()[0])
+            return
+        self.values.update((name, value) for name, value in zip(node.output, results, strict=False) if name)
+
+    def _file_node(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> FileNode:
+        return FileNode(
+            name=node.name,
+            op=node.op_type,
+            inputs=tuple(inputs),
+            attributes={a.name: _attribute(a, self.where) for a in node.attribute},
+            output_names=tuple(node.output),
+            output_types=tuple(self.types.get(name) for name in node.output),
+            builder=self.builder,
+        )
+
+    def _check_results(self, node: onnx.NodeProto, results: Sequence[Value]) -> None:
+        if len(results) < len(node.output) and any(self._is_used(name) for name in node.output[len(results) :]):
+            raise Refusal(f"only its first {len(results)} outputs are supported")
+        for value in results:
+            if value.type.size == 0:
+                raise Refusal(f"its result has no elements (shape {list(value.type.shape)})")
+
+    def _is_used(self, name: str) -> bool:
+        graph = self.model.graph
+        return bool(name) and (
+            any(name in node.input for node in graph.node) or any(name == v.name for v in graph.output)
+        )
+
+    def _why_unknown(self, node: onnx.NodeProto) -> str:
+        if any(a.HasField("g") or a.graphs for a in node.attribute):
+            return "control flow with subgraphs is not supported"
+        if node.domain:
+            return f"domain {node.domain} is unknown; register it with burnc.ops"
+        return "burnc has no such operator"
+
+    def _report(self, node: onnx.NodeProto, why: str) -> None:
+        self.unsupported.append(Unsupported(node.name, node.op_type, why))
+        self._stand_in(node)
+
+    def _stand_in(self, node: onnx.NodeProto) -> None:
+        """Let later nodes be checked: outputs of the inferred type, where there is one."""
+        for name in node.output:
+            type_ = self.types.get(name)
+            if name and type_ is not None:
+                self.values[name] = Value(name, type_)
+
+    def _value(self, name: str) -> Value | None:
+        """The value of a file's tensor; constants are made when they are first read."""
+        if not name:
+            return None
+        if name not in self.values:
+            if name not in self.arrays:
+                raise _SkippedError
+            self.values[name] = constant(name, np.ascontiguousarray(self.arrays[name]).reshape(self.arrays[name].shape))
+        return self.values[name]
+
+    def _output(self, name: str) -> Value:
+        """The value of a declared output under its declared name."""
+        try:
+            value = self._value(name)
+        except _SkippedError:
+            raise ModelFileError(f"output {name!r} is never computed", where=self.where) from None
+        assert value is not None
+        if value.name != name:
+            value = self.builder.node("identity", [value], outputs=[name])
+        return value
+
+
+class _SkippedError(Exception):
+    """An input comes from a node that was reported already and has no inferred type."""
+
+
+def _build(spec: OpSpec, mapping: OnnxOp, node: FileNode) -> Sequence[Value]:
+    if mapping.build is not None:
+        return mapping.build(node)
+    given = {ours: node.attributes[theirs] for ours, theirs in mapping.attrs.items() if theirs in node.attributes}
+    attrs = spec.attrs(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+    return node.builder.nodes(
+        spec.name, node.inputs, attrs, name=node.name, outputs=[name for name in node.output_names if name]
+    )
+
+
+def _attribute(attribute: onnx.AttributeProto, where: str) -> Any:
+    """An attribute as Python has it: text for bytes, an array for a tensor."""
+    value = helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, onnx.TensorProto):
+        return tensor_array(value, where)
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], bytes):
+        return [item.decode("utf-8", "replace") for item in value]
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def _inferred_types(graph: onnx.GraphProto) -> dict[str, TensorType]:
+    found: dict[str, TensorType] = {}
+    for value in [*graph.value_info, *graph.output]:
+        type_ = _tensor_type(value)
+        if type_ is not None:
+            found[value.name] = type_
+    return found
+
+
+def _tensor_type(value: onnx.ValueInfoProto) -> TensorType | None:
+    """The declared type; None where it is incomplete or not of the IR."""
+    tensor = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    shape = tuple(dim.dim_value if dim.HasField("dim_value") else -1 for dim in tensor.shape.dim)
+    if any(size < 0 for size in shape):
+        return None
+    try:
+        return TensorType(DType(helper.tensor_dtype_to_np_dtype(tensor.elem_type).name), shape)
+    except (KeyError, ValueError):
+        return None
+
+
+def _shape(node: onnx.NodeProto, shape: tuple[int, ...]) -> Array:
+    limits = {a.name: a.i for a in node.attribute}
+    return np.array(shape[limits.get("start", 0) : limits.get("end", len(shape))], np.int64)
+
+
+def _size(node: onnx.NodeProto, shape: tuple[int, ...]) -> Array:
+    return np.array(int(np.prod(shape, dtype=np.int64)), np.int64)
+
+
+_STATIC = {"Shape": _shape, "Size": _size}
+"""Operators that read the shape of their input alone."""
