@@ -57,6 +57,7 @@ def test_pico():
     assert (flash.origin, flash.sector) == (0x10000000, 4096)
     assert flash.cache is not None
     assert flash.cache.size == 16 << 10
+    assert board.usb_id == (0x2E8A, 0x000A)
     assert board.flash_methods[0].method == "uf2"
     assert board.flash_methods[0].usb == (0x2E8A, 0x0003)
     assert board.flash_methods[0].touch_1200

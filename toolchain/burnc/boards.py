@@ -88,7 +88,10 @@ class FlashMethod:
 
 @dataclass(frozen=True)
 class Board:
-    """A target. ``key`` is the file's name, ``name`` the one for people, ``aliases`` further names for commands."""
+    """A target. ``key`` is the file's name, ``name`` the one for people, ``aliases`` further names for commands.
+
+    ``usb_id`` is what the firmware's USB serial port calls itself: vendor and product.
+    """
 
     key: str
     name: str
@@ -99,6 +102,7 @@ class Board:
     build: Build | None
     image: Image
     uart: Uart | None
+    usb_id: tuple[int, int] | None
     flash_methods: tuple[FlashMethod, ...]
     sim_engine: str | None
     active_watts: float | None
@@ -261,6 +265,7 @@ def _read_board(path: Path) -> Board:
         build=_read_build(table.table("build"), path),
         image=_read_image(table.table("image")),
         uart=_read_uart(table.table("uart")),
+        usb_id=_read_usb(table.table("usb")),
         flash_methods=tuple(_read_flash_method(item) for item in table.tables("flash")),
         sim_engine=_read_only(table.table("sim"), "engine", str),
         active_watts=_read_only(table.table("energy"), "active_watts", float),
@@ -331,6 +336,14 @@ def _read_uart(table: _Table | None) -> Uart | None:
     uart = Uart(baud=table.positive("baud"), tx=table.get("tx", str), rx=table.get("rx", str))
     table.done()
     return uart
+
+
+def _read_usb(table: _Table | None) -> tuple[int, int] | None:
+    if table is None:
+        return None
+    usb_id = table.usb_id("id")
+    table.done()
+    return usb_id
 
 
 def _read_flash_method(table: _Table) -> FlashMethod:

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Clocks: 12 MHz crystal, PLL to 125 MHz for the cores and the peripherals, 1 us watchdog tick. */
+/* Clocks: 12 MHz crystal; PLLs to 125 MHz for cores and peripherals and to 48 MHz for USB; 1 us watchdog tick. */
 #include "rp2040.h"
 
-#define FIELD_ENABLE_XOSC 0xfab000u
-#define FIELD_RANGE_1_15_MHZ 0xaa0u
+#define XOSC_ENABLE 0xfab000u
+#define XOSC_RANGE_1_15_MHZ 0xaa0u
 #define XOSC_STARTUP_1_MS 47u /* in units of 256 crystal periods */
+#define XOSC_STABLE (1u << 31)
 #define REF_FROM_XOSC 2u
-#define SYS_FROM_PLL 1u
+#define SYS_FROM_AUX 1u
 #define PLL_LOCKED (1u << 31)
-#define PLL_POWER_DOWN_CORE_AND_VCO ((1u << 0) | (1u << 5))
-#define PLL_POWER_DOWN_DIVIDERS (1u << 3)
-#define PLL_FEEDBACK 125u /* 12 MHz x 125 = 1500 MHz, / 6 / 2 = 125 MHz */
-#define PLL_DIVIDE_6_2 ((6u << 16) | (2u << 12))
-#define PERI_ENABLE (1u << 11)
+#define PLL_CORE_AND_VCO_OFF ((1u << 0) | (1u << 5))
+#define PLL_DIVIDERS_OFF (1u << 3)
+#define CLOCK_ENABLE (1u << 11)
 #define TICK_ENABLE (1u << 9)
 
 static void wait_for_bits(uint32_t address, uint32_t bits) {
@@ -20,32 +19,43 @@ static void wait_for_bits(uint32_t address, uint32_t bits) {
     }
 }
 
+void rp2040_release(uint32_t blocks) {
+    RP2040_CLEAR(RESETS_RESET) = blocks;
+    wait_for_bits(RESETS_DONE, blocks);
+}
+
+/* Crystal x feedback / first / second divider. */
+static void start_pll(uint32_t pll, uint32_t feedback, uint32_t first, uint32_t second) {
+    RP2040_REG(pll + PLL_CS) = 1u;
+    RP2040_REG(pll + PLL_FBDIV) = feedback;
+    RP2040_CLEAR(pll + PLL_PWR) = PLL_CORE_AND_VCO_OFF;
+    wait_for_bits(pll + PLL_CS, PLL_LOCKED);
+    RP2040_REG(pll + PLL_PRIM) = first << 16 | second << 12;
+    RP2040_CLEAR(pll + PLL_PWR) = PLL_DIVIDERS_OFF;
+}
+
 void rp2040_clocks_init(void) {
     RP2040_REG(XOSC_STARTUP) = XOSC_STARTUP_1_MS;
-    RP2040_REG(XOSC_CTRL) = FIELD_RANGE_1_15_MHZ;
-    RP2040_SET(XOSC_CTRL) = FIELD_ENABLE_XOSC;
-    wait_for_bits(XOSC_STATUS, 1u << 31);
+    RP2040_REG(XOSC_CTRL) = XOSC_RANGE_1_15_MHZ;
+    RP2040_SET(XOSC_CTRL) = XOSC_ENABLE;
+    wait_for_bits(XOSC_STATUS, XOSC_STABLE);
 
-    /* The cores must not run from the PLL while it is set up. */
+    /* The cores must not run from a PLL while it is set up. */
     RP2040_REG(CLOCKS_REF_CTRL) = REF_FROM_XOSC;
     wait_for_bits(CLOCKS_REF_SELECTED, 1u << REF_FROM_XOSC);
-    RP2040_CLEAR(CLOCKS_SYS_CTRL) = SYS_FROM_PLL;
+    RP2040_CLEAR(CLOCKS_SYS_CTRL) = SYS_FROM_AUX;
     wait_for_bits(CLOCKS_SYS_SELECTED, 1u << 0);
 
-    RP2040_CLEAR(RESETS_RESET) = RESETS_PLL_SYS;
-    wait_for_bits(RESETS_DONE, RESETS_PLL_SYS);
-    RP2040_REG(PLL_SYS_CS) = 1u;
-    RP2040_REG(PLL_SYS_FBDIV) = PLL_FEEDBACK;
-    RP2040_CLEAR(PLL_SYS_PWR) = PLL_POWER_DOWN_CORE_AND_VCO;
-    wait_for_bits(PLL_SYS_CS, PLL_LOCKED);
-    RP2040_REG(PLL_SYS_PRIM) = PLL_DIVIDE_6_2;
-    RP2040_CLEAR(PLL_SYS_PWR) = PLL_POWER_DOWN_DIVIDERS;
+    rp2040_release(RESETS_PLL_SYS | RESETS_PLL_USB);
+    start_pll(PLL_SYS, 125u, 6u, 2u); /* 12 MHz x 125 = 1500 MHz; / 12 = 125 MHz */
+    start_pll(PLL_USB, 100u, 5u, 5u); /* 12 MHz x 100 = 1200 MHz; / 25 = 48 MHz */
 
     RP2040_REG(CLOCKS_SYS_DIV) = 1u << 8;
-    RP2040_REG(CLOCKS_SYS_CTRL) = 0u;           /* the PLL as the auxiliary source, chosen first ... */
-    RP2040_SET(CLOCKS_SYS_CTRL) = SYS_FROM_PLL; /* ... and then switched to without a glitch */
-    wait_for_bits(CLOCKS_SYS_SELECTED, 1u << SYS_FROM_PLL);
+    RP2040_REG(CLOCKS_SYS_CTRL) = 0u;           /* PLL_SYS as the auxiliary source is chosen first ... */
+    RP2040_SET(CLOCKS_SYS_CTRL) = SYS_FROM_AUX; /* ... and then switched to, without a glitch */
+    wait_for_bits(CLOCKS_SYS_SELECTED, 1u << SYS_FROM_AUX);
 
-    RP2040_REG(CLOCKS_PERI_CTRL) = PERI_ENABLE;
+    RP2040_REG(CLOCKS_PERI_CTRL) = CLOCK_ENABLE; /* from the system clock */
+    RP2040_REG(CLOCKS_USB_CTRL) = CLOCK_ENABLE;  /* from PLL_USB */
     RP2040_REG(WATCHDOG_TICK) = TICK_ENABLE | RP2040_CRYSTAL_MHZ;
 }

@@ -1,15 +1,50 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The rest of the port interface: start, clock rate, reboot. */
+/* The port interface: start, bytes over UART or USB, clock rate, reboot. An answer goes out the way that the last byte
+   came in; before there was one, over the UART. */
 #include "burnc_port.h"
 #include "rp2040.h"
+#include "usb_serial.h"
 
 #define WATCHDOG_TRIGGER (1u << 31)
 #define PSM_ALL_BUT_OSCILLATORS 0x1fffcu
 
+static uint8_t over_usb;
+
 void burnc_port_init(void) {
     rp2040_clocks_init();
-    rp2040_uart_init();
     rp2040_cycles_init();
+    rp2040_uart_init();
+    rp2040_release(RESETS_USB);
+    rp2040_usb_init();
+}
+
+int burnc_port_getc(void) {
+    int byte = rp2040_uart_getc();
+    if (byte >= 0) {
+        over_usb = 0u;
+        return byte;
+    }
+    byte = rp2040_usb_getc();
+    if (byte >= 0) {
+        over_usb = 1u;
+    }
+    return byte;
+}
+
+void burnc_port_putc(uint8_t byte) {
+    if (over_usb != 0u) {
+        rp2040_usb_putc(byte);
+    } else {
+        rp2040_uart_putc(byte);
+    }
+}
+
+void burnc_port_flush(void) {
+    if (over_usb != 0u) {
+        rp2040_usb_flush();
+    } else {
+        rp2040_uart_flush();
+    }
 }
 
 uint32_t burnc_port_clock_hz(void) {

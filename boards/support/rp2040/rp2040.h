@@ -19,13 +19,16 @@
 #define CLOCKS_SYS_DIV 0x40008040u
 #define CLOCKS_SYS_SELECTED 0x40008044u
 #define CLOCKS_PERI_CTRL 0x40008048u
+#define CLOCKS_USB_CTRL 0x40008054u
 
 #define RESETS_RESET 0x4000c000u
 #define RESETS_DONE 0x4000c008u
 #define RESETS_IO_BANK0 (1u << 5)
 #define RESETS_PADS_BANK0 (1u << 8)
 #define RESETS_PLL_SYS (1u << 12)
+#define RESETS_PLL_USB (1u << 13)
 #define RESETS_UART0 (1u << 22)
+#define RESETS_USB (1u << 24)
 
 #define PSM_WATCHDOG_SELECT 0x40010008u
 #define IO_BANK0_GPIO0_CTRL 0x40014004u
@@ -35,10 +38,12 @@
 #define XOSC_STATUS 0x40024004u
 #define XOSC_STARTUP 0x4002400cu
 
-#define PLL_SYS_CS 0x40028000u
-#define PLL_SYS_PWR 0x40028004u
-#define PLL_SYS_FBDIV 0x40028008u
-#define PLL_SYS_PRIM 0x4002800cu
+#define PLL_SYS 0x40028000u
+#define PLL_USB 0x4002c000u
+#define PLL_CS 0x0u
+#define PLL_PWR 0x4u
+#define PLL_FBDIV 0x8u
+#define PLL_PRIM 0xcu
 
 #define UART0_DR 0x40034000u
 #define UART0_FR 0x40034018u
@@ -61,7 +66,17 @@
 #define SCB_VTOR 0xe000ed08u
 
 void rp2040_clocks_init(void);
-void rp2040_uart_init(void);
 void rp2040_cycles_init(void);
+
+/* Takes peripherals out of reset (a mask of RESETS_ bits) and waits until they are ready. */
+void rp2040_release(uint32_t blocks);
+
+void rp2040_uart_init(void);
+int rp2040_uart_getc(void);
+void rp2040_uart_putc(uint8_t byte);
+void rp2040_uart_flush(void);
+
+/* Leaves the program for the boot ROM's USB drive. Returns only where there is no boot ROM. */
+void rp2040_start_usb_loader(void);
 
 #endif

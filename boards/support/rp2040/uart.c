@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: 0BSD */
 /* UART0 on GP0 (out) and GP1 (in), 8N1, polled; both directions have the hardware's 32-byte FIFO. */
-#include "burnc_port.h"
 #include "rp2040.h"
 
 #define PIN_FUNCTION_UART 2u
@@ -18,10 +17,7 @@
 #define DIVIDER ((4u * RP2040_CLOCK_HZ + BURNC_UART_BAUD / 2u) / BURNC_UART_BAUD)
 
 void rp2040_uart_init(void) {
-    const uint32_t blocks = RESETS_IO_BANK0 | RESETS_PADS_BANK0 | RESETS_UART0;
-    RP2040_CLEAR(RESETS_RESET) = blocks;
-    while ((RP2040_REG(RESETS_DONE) & blocks) != blocks) {
-    }
+    rp2040_release(RESETS_IO_BANK0 | RESETS_PADS_BANK0 | RESETS_UART0);
     RP2040_REG(UART0_IBRD) = DIVIDER >> 6;
     RP2040_REG(UART0_FBRD) = DIVIDER & 63u;
     RP2040_REG(UART0_LCR_H) = EIGHT_BITS_WITH_FIFO;
@@ -30,20 +26,20 @@ void rp2040_uart_init(void) {
     RP2040_REG(IO_BANK0_GPIO1_CTRL) = PIN_FUNCTION_UART;
 }
 
-int burnc_port_getc(void) {
+int rp2040_uart_getc(void) {
     if ((RP2040_REG(UART0_FR) & RECEIVER_EMPTY) != 0u) {
         return -1;
     }
     return (int)(RP2040_REG(UART0_DR) & 0xffu);
 }
 
-void burnc_port_putc(uint8_t byte) {
+void rp2040_uart_putc(uint8_t byte) {
     while ((RP2040_REG(UART0_FR) & TRANSMITTER_FULL) != 0u) {
     }
     RP2040_REG(UART0_DR) = byte;
 }
 
-void burnc_port_flush(void) {
+void rp2040_uart_flush(void) {
     while ((RP2040_REG(UART0_FR) & TRANSMITTER_BUSY) != 0u) {
     }
 }

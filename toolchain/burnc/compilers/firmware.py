@@ -62,13 +62,23 @@ def build_firmware(
     """
     build = _build_of(board)
     compiler = compiler or find_compiler(board)
+    defines = [*board_defines(board), *defines]
+    code_flags = [*CODE_FLAGS, *build.flags, *flags]
     objects = compile_objects(
         compiler,
-        [*sources, *support_sources(board)],
+        sources,
         out_dir=out_dir / "objects",
         include_dirs=[*include_dirs, *support_include_dirs(board)],
-        defines=[*board_defines(board), *defines],
-        flags=[*CODE_FLAGS, OPTIMIZE_FLAGS[optimize], *build.flags, *flags],
+        defines=defines,
+        flags=[*code_flags, OPTIMIZE_FLAGS[optimize]],
+    )
+    objects += compile_objects(  # always small: none of it is in the way of a model
+        compiler,
+        support_sources(board),
+        out_dir=out_dir / "objects" / "support",
+        include_dirs=support_include_dirs(board),
+        defines=defines,
+        flags=[*code_flags, OPTIMIZE_FLAGS["size"]],
     )
     script = out_dir / f"{name}.ld"
     script.write_text(linker_script(board), encoding="utf-8", newline="\n")
@@ -109,7 +119,11 @@ def support_include_dirs(board: Board) -> list[Path]:
 
 def board_defines(board: Board) -> list[str]:
     """The macros that carry the board file's figures into its support code."""
-    return [f"BURNC_UART_BAUD={board.uart.baud}u"] if board.uart else []
+    defines = [f"BURNC_UART_BAUD={board.uart.baud}u"] if board.uart else []
+    if board.usb_id:
+        vendor, product = board.usb_id
+        defines += [f"BURNC_USB_VENDOR=0x{vendor:04x}u", f"BURNC_USB_PRODUCT=0x{product:04x}u"]
+    return defines
 
 
 def linker_script(board: Board) -> str:
