@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: 0BSD
+"""What the files promise: warning-free in every compiler and in C++, self-contained, freestanding, well named."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+RUNTIME = Path(__file__).parents[1]
+INCLUDE = RUNTIME / "include"
+SOURCES = sorted((RUNTIME / "src").glob("*.c"))
+HEADERS = sorted((INCLUDE / "burnc").glob("*.h"))
+STRICT = (
+    "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wcast-align -Wundef -Wpedantic -Werror -ffp-contract=off"
+).split()
+ZIG = [sys.executable, "-m", "ziglang", "cc"]
+THUMB = [*ZIG, "-target", "thumb-freestanding-eabi", "-mcpu=cortex_m0plus", "-fno-unwind-tables"]
+THUMB += ["-fno-asynchronous-unwind-tables"]
+COMPILERS = {
+    "gcc": ["gcc", "-std=c99", "-O2"],
+    "gcc-Os": ["gcc", "-std=c99", "-Os"],
+    "g++": ["g++", "-x", "c++", "-std=c++11", "-O2"],
+    "clang": ["clang", "-std=c99", "-O2"],
+    "clang++": ["clang++", "-x", "c++", "-std=c++11", "-O2"],
+    "arm-none-eabi-gcc": ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-std=c99", "-Os"],
+    "zig-m0plus-Os": [*THUMB, "-std=c99", "-Os"],
+    "zig-m0plus-O2": [*THUMB, "-std=c99", "-O2"],
+    "zig-m0plus-c++": [*THUMB, "-x", "c++", "-std=c++11", "-fno-exceptions", "-fno-rtti", "-O2"],
+}
+MEMORY = {"memcpy", "memmove", "memset"}
+
+
+def compile_all(command: Sequence[str], sources: Sequence[Path], folder: Path) -> list[Path]:
+    """One object a source; the test fails with the compiler's words."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]} here")
+    objects = []
+    for source in sources:
+        target = folder / f"{source.stem}.o"
+        done = subprocess.run(
+            [*command, *STRICT, f"-I{INCLUDE}", "-c", source, "-o", target], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        objects.append(target)
+    return objects
+
+
+def symbols(path: Path) -> tuple[set[str], set[str]]:
+    """Global symbols defined in an object, and those that it needs."""
+    with path.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        found = [s for s in table.iter_symbols() if s["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK") and s.name]
+        needed = {s.name for s in found if s["st_shndx"] == "SHN_UNDEF"}
+        return {s.name for s in found} - needed, needed
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_no_warnings(compiler: str, tmp_path: Path) -> None:
+    compile_all(COMPILERS[compiler], SOURCES, tmp_path)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "clang++"])
+def test_headers_stand_alone_and_beside_the_standard_ones(compiler: str, tmp_path: Path) -> None:
+    lone = []
+    for header in HEADERS:
+        lone.append(tmp_path / f"{header.stem}.c")
+        lone[-1].write_text(f'#include "burnc/{header.name}"\n#include "burnc/{header.name}"\n')
+    before, after = tmp_path / "before_all.c", tmp_path / "after_all.c"
+    ours = "".join(f'#include "burnc/{header.name}"\n' for header in HEADERS)
+    use = "void use(char *a, const char *b);\nvoid use(char *a, const char *b) { memcpy(a, b, 3); burnc_memcpy(a, b, 3); }\n"
+    before.write_text(f"#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{ours}{use}")
+    after.write_text(f"{ours}#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{use}")
+    compile_all(COMPILERS[compiler], [*lone, before, after], tmp_path)
+
+
+@pytest.mark.parametrize("level", ["-Os", "-O2"])
+def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Path) -> None:
+    known = {source.stem for source in SOURCES}
+    for built in compile_all([*THUMB, "-std=c99", level], SOURCES, tmp_path):
+        defined, needed = symbols(built)
+        assert defined == {built.stem}
+        ours = needed & known
+        support = {name for name in needed - ours if name.startswith("__aeabi_")}
+        assert needed - ours - support <= MEMORY, built.stem
+        assert not {name for name in support if re.match(r"__aeabi_(d|[a-z0-9]+2d)(?!iv)", name)}, built.stem
+
+
+@pytest.mark.parametrize("level", ["-Os", "-O2"])
+def test_links_freestanding(level: str, tmp_path: Path) -> None:
+    """With nothing but mem* and the compiler's own support library."""
+    main = tmp_path / "main.c"
+    calls = "".join(f"(const void *){source.stem}, " for source in SOURCES)
+    includes = "".join(f'#include "burnc/{header.name}"\n' for header in HEADERS)
+    main.write_text(
+        f"{includes}"
+        "void *memcpy(void *d, const void *s, size_t n);\nvoid *memset(void *d, int v, size_t n);\n"
+        "void *memcpy(void *d, const void *s, size_t n) { char *a = (char *)d; const char *b = (const char *)s;\n"
+        "  while (n--) { *(volatile char *)a++ = *b++; } return d; }\n"
+        "void *memset(void *d, int v, size_t n) { char *a = (char *)d;\n"
+        "  while (n--) { *(volatile char *)a++ = (char)v; } return d; }\n"
+        f"extern const void *const table[];\nconst void *const table[] = {{{calls}0}};\n"
+        "void _start(void);\nvoid _start(void) { for (;;) { *(const void *const volatile *)table; } }\n"
+    )
+    command = [*THUMB, "-std=c99", level, "-ffreestanding", f"-I{INCLUDE}", main, *SOURCES, "-o", tmp_path / "a.elf"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", [*HEADERS, *SOURCES], ids=lambda path: path.name)
+def test_house_rules(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    code = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+    assert text.startswith("/* SPDX-License-Identifier: 0BSD */\n")
+    assert text.count("\n") < 300
+    if path.suffix == ".h":
+        guard = f"BURNC_{path.stem.upper()}_H"
+        assert f"#ifndef {guard}\n#define {guard}\n" in text
+    for include in re.findall(r"#include\s+(\S+)", text):
+        assert include in ("<stdint.h>", "<stddef.h>", "<stdbool.h>") or re.fullmatch(r'"burnc/[a-z0-9_]+\.h"', include)
+    assert not re.search(r"\b(goto|malloc|free|double|char|__attribute__|long)\b", re.sub("typedef char", "", code))
+    for macro in re.findall(r"#\s*define\s+(\w+)", code):
+        assert macro.startswith("BURNC_")
+    # whatever a file defines at its outermost level can be renamed with the model's prefix
+    for name in re.findall(r"^(?:static |extern )*(?:inline )?(?:const )?\w[\w ]*[ *](\w+)\(", code, flags=re.MULTILINE):
+        assert name.startswith("burnc_") or name in MEMORY, name
+    for name in re.findall(r"(?:struct|enum|union)\s+(\w+)", code):
+        assert name.startswith("burnc_")
+    assert not re.search(r"^static (?!inline|const)[^(]*[=;]", code, flags=re.MULTILINE), "static mutable data"
+
+
+def test_every_function_of_a_header_has_its_file() -> None:
+    declared = set()
+    for header in HEADERS:
+        code = re.sub(r"/\*.*?\*/", " ", header.read_text(encoding="utf-8"), flags=re.DOTALL)
+        declared |= set(re.findall(r"^(?:void|float) (burnc_\w+)\([^{]*?\);", code, flags=re.MULTILINE))
+    assert declared == {source.stem for source in SOURCES}
+
+
+def test_clang_format() -> None:
+    formatter = Path(sys.executable).with_name("clang-format")
+    if not formatter.exists():
+        pytest.skip("no clang-format here")
+    files = [*HEADERS, *SOURCES, *sorted((RUNTIME / "tests").glob("*.c"))]
+    done = subprocess.run([formatter, "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_cppcheck() -> None:
+    if shutil.which("cppcheck") is None:
+        pytest.skip("no cppcheck here")
+    command = ["cppcheck", "--quiet", "--std=c99", "--error-exitcode=1", "--inline-suppr", "--force"]
+    command += ["--enable=warning,style,performance,portability", f"-I{INCLUDE}", str(RUNTIME / "src")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
