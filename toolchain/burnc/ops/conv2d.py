@@ -31,7 +31,6 @@ from burnc.ops.spatial import (
     windows,
 )
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
-from burnc.ops.transpose import TransposeAttrs
 
 OIHW_FROM_OHWI = (0, 3, 1, 2)
 
@@ -146,7 +145,9 @@ def from_tflite_depthwise(node: FileNode) -> list[Value]:
     if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[0] != 1:
         node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
     window = tflite_window(node, x.type.shape[1:3], (w.type.shape[1], w.type.shape[2]))
-    ohwi = node.emit("transpose", [w], TransposeAttrs((3, 1, 2, 0)), last=False, name=f"{node.name}.weights", quant=_moved(w))
+    # A transpose node could not carry per-axis parameters, and weights are constant in practice.
+    data = node.constant(1, "the weights").transpose(3, 1, 2, 0)
+    ohwi = node.new_constant("weights", np.ascontiguousarray(data), _moved(w))
     attrs = _attrs(window, x.type.shape[3], **fused_activation(node))
     return [node.emit("conv2d", [x, ohwi, *node.inputs[2:3]], attrs)]
 

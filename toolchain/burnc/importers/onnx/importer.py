@@ -11,6 +11,7 @@ import onnx
 from onnx import helper
 
 from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
+from burnc.importers.mapped import build_nodes
 from burnc.importers.onnx import constants
 from burnc.importers.onnx.dimensions import bind_dimensions
 from burnc.importers.onnx.functions import inline_functions
@@ -18,8 +19,8 @@ from burnc.importers.onnx.opset import check, convert, default_opset, infer_shap
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
-from burnc.ops import OpSpec, onnx_mappings, operators
-from burnc.ops.mapping import FileNode, OnnxOp, Refusal
+from burnc.ops import onnx_mappings, operators
+from burnc.ops.mapping import FileNode, Refusal
 
 NO_DIMS: Mapping[str, int] = {}
 
@@ -152,13 +153,12 @@ class _NodeImporter:
         except GraphError as error:
             self._report(node, error.what)
             return
-        graph_length = len(self.graph.nodes)
+        spec, mapping = found
         try:
-            results = _build(*found, self._file_node(node, inputs))
+            results = build_nodes(spec, mapping.attrs, mapping.build, self._file_node(node, inputs))
             self._check_results(node, results)
-        except (Refusal, GraphError) as refusal:
-            del self.graph.nodes[graph_length:]
-            self._report(node, str(refusal).splitlines()[0])
+        except Refusal as refusal:
+            self._report(node, str(refusal))
             return
         self.values.update((name, value) for name, value in zip(node.output, results, strict=False) if name)
 
@@ -176,9 +176,6 @@ class _NodeImporter:
     def _check_results(self, node: onnx.NodeProto, results: Sequence[Value]) -> None:
         if len(results) < len(node.output) and any(self._is_used(name) for name in node.output[len(results) :]):
             raise Refusal(f"only its first {len(results)} outputs are supported")
-        for value in results:
-            if value.type.size == 0:
-                raise Refusal(f"its result has no elements (shape {list(value.type.shape)})")
 
     def _is_used(self, name: str) -> bool:
         graph = self.model.graph
@@ -228,16 +225,6 @@ class _NodeImporter:
 
 class _SkippedError(Exception):
     """An input comes from a node that was reported already and has no inferred type."""
-
-
-def _build(spec: OpSpec, mapping: OnnxOp, node: FileNode) -> Sequence[Value]:
-    if mapping.build is not None:
-        return mapping.build(node)
-    given = {ours: node.attributes[theirs] for ours, theirs in mapping.attrs.items() if theirs in node.attributes}
-    attrs = spec.attrs(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
-    return node.builder.nodes(
-        spec.name, node.inputs, attrs, name=node.name, outputs=[name for name in node.output_names if name]
-    )
 
 
 def _attribute(attribute: onnx.AttributeProto, where: str) -> Any:
