@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from burnc.ir import Node
 from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
 
-
 Integers = NDArray[Any]
 
 
@@ -28,7 +27,8 @@ def to_output(node: Node, scaled: Integers) -> Integers:
     low = getattr(node.attrs, "activation_min", -math.inf)
     high = getattr(node.attrs, "activation_max", math.inf)
     limits = activation_range(type_, low, high)
-    return np.clip(scaled + type_.zero_point, *limits).astype(type_.dtype.numpy)
+    result: Integers = np.clip(scaled + type_.zero_point, *limits).astype(type_.dtype.numpy)
+    return result
 
 
 def requantized(node: Node, acc: Integers) -> Integers:

@@ -1,0 +1,111 @@
+"""concat: tensors joined along one axis. Sources: ONNX Concat-13; TFLite CONCATENATION."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Node, TensorType, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+
+@dataclass(frozen=True)
+class ConcatAttrs:
+    axis: int = 0
+
+
+def infer(a: ConcatAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    first = required(inputs, 0)
+    if not -first.rank <= a.axis < first.rank:
+        raise GraphError(f"axis {a.axis} is out of range for shape {list(first.shape)}")
+    axis = a.axis % first.rank
+    types = [required(inputs, i) for i in range(len(inputs))]
+    for other in types[1:]:
+        alike = other.rank == first.rank and all(
+            m == n for i, (m, n) in enumerate(zip(first.shape, other.shape, strict=True)) if i != axis
+        )
+        if not alike:
+            raise GraphError(f"shapes {list(first.shape)} and {list(other.shape)} differ beside axis {a.axis}")
+        if other.dtype is not first.dtype:
+            raise GraphError(f"operands are {first.dtype.value} and {other.dtype.value}")
+    total = sum(t.shape[axis] for t in types)
+    return [TensorType(first.dtype, (*first.shape[:axis], total, *first.shape[axis + 1 :]))]
+
+
+def body(k: KernelBuilder, a: ConcatAttrs, *tensors: Tensor) -> None:
+    *parts, y = tensors
+    axis = a.axis % y.type.rank
+    start = 0
+    for x in parts:
+        for indices in k.grid(x.shape):
+            target = (*indices[:axis], indices[axis] + start, *indices[axis + 1 :])
+            y[target] = x.raw(*indices)
+        start += x.shape[axis]
+
+
+def forward(xp: Any, a: ConcatAttrs, *parts: Any) -> Any:
+    return xp.concatenate(parts, axis=a.axis)
+
+
+def integer(node: Node, *parts: Integers) -> Integers:
+    return np.concatenate(parts, axis=node.attrs.axis)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    if "axis" not in node.attributes:
+        node.refuse("attribute axis is missing")
+    return _build(node)
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    if node.attribute("fused_activation_function", "NONE") != "NONE":
+        node.refuse("a fused activation is not supported")
+    return _build(node)
+
+
+def _build(node: FileNode) -> list[Value]:
+    parts = [node.input(i) for i in range(len(node.inputs))]
+    if not parts:
+        node.refuse("it has no inputs")
+    return [node.emit("concat", parts, ConcatAttrs(int(node.attribute("axis", 0))))]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    names = [w.input(node, i) for i in range(len(node.inputs))]
+    w.emit("Concat", names, [w.output(node)], axis=node.attrs.axis)
+
+
+concat = OpSpec(
+    name="concat",
+    attrs=ConcatAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    quant=QuantRule(result="same"),
+    onnx=(onnx_op("Concat", build=from_onnx),),
+    tflite=(tflite_op("CONCATENATION", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(
+        case((1, 2, 3), (1, 2, 3), attrs=ConcatAttrs(-1)),
+        case((2, 1, 3), (2, 4, 3), (2, 2, 3), attrs=ConcatAttrs(1)),
+        case((3, 4), attrs=ConcatAttrs(0)),
+        case((1, 2, 3, 4), (1, 2, 1, 4), attrs=ConcatAttrs(2)),
+        case((2, 2), (1, 2), attrs=ConcatAttrs(0)),
+        case((3,), Operand((2,), constant=True)),
+        case(
+            Operand((1, 2), dtype="int32", low=-9, high=9),
+            Operand((1, 3), dtype="int32", low=-9, high=9),
+            attrs=ConcatAttrs(1),
+            kinds=("float32",),
+        ),
+    ),
+)

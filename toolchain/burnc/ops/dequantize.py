@@ -1,0 +1,79 @@
+"""dequantize: quantized integers to the float32 numbers they stand for.
+
+Sources: ONNX DequantizeLinear-21; TFLite DEQUANTIZE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import DType, Node, TensorType, Value
+from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
+from burnc.numerics import dequantize as dequantize_values
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.quantize import onnx_params, parameter_names, per_axis
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+
+@dataclass(frozen=True)
+class DequantizeAttrs:
+    pass
+
+
+def infer(a: DequantizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if x.quant is None:
+        raise GraphError(f"input {x} is not quantized")
+    return [TensorType(DType.FLOAT32, x.shape)]
+
+
+def body(k: KernelBuilder, a: DequantizeAttrs, x: Tensor, y: Tensor) -> None:
+    quant = x.type.quant
+    assert quant is not None
+    scales, zero_points = np.array(quant.scale, np.float32), np.array(quant.zero_point, np.int32)
+    for i in k.grid(y.shape):
+        centred = k.cast(x.raw(*i), INT32) - per_axis(k, "zero_point", zero_points, quant.axis, i)
+        y[i] = k.cast(centred, FLOAT32) * per_axis(k, "scale", scales, quant.axis, i)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    """Scale and zero point move into the input's type; one value that is read by two sets of them is refused."""
+    x = node.input(0)
+    quant = onnx_params(node, x.type.dtype)
+    if x.type.quant is None:
+        x.type = x.type.with_quant(quant)
+    elif x.type.quant != quant and x.data is not None:
+        x = node.new_constant(x.name, x.data, quant)
+    elif x.type.quant != quant:
+        node.refuse(f"%{x.name} is quantized by other parameters: {x.type}")
+    return [node.emit("dequantize", [x], quant=None)]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    if node.input(0).type.quant is None:
+        node.refuse("the input has no quantization parameters")
+    return [node.emit("dequantize", [node.input(0)], quant=None)]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    parameters, axis = parameter_names(w, node.input(0).type)
+    w.emit("DequantizeLinear", [w.input(node, 0), *parameters], [w.output(node)], **axis)
+
+
+dequantize = OpSpec(
+    name="dequantize",
+    attrs=DequantizeAttrs,
+    infer=infer,
+    # Quantization changes how real numbers are stored, not which ones they are.
+    forward=lambda xp, a, x: x,
+    integer=lambda node, x: dequantize_values(x, node.input(0).type),
+    body=body,
+    quant=QuantRule(),
+    onnx=(onnx_op("DequantizeLinear", build=from_onnx),),
+    tflite=(tflite_op("DEQUANTIZE", build=from_tflite),),
+    to_onnx=to_onnx,
+)

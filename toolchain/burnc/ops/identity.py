@@ -1,0 +1,56 @@
+"""identity: the value itself, where a graph needs it under a second name.
+
+Mappings return their input, so that the file's Identity and Dropout leave no node.
+Sources: ONNX Identity-1, Dropout-13 (inference).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burnc.ir import Node, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.case import case
+from burnc.ops.mapping import FileNode, onnx_op
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+
+
+@dataclass(frozen=True)
+class IdentityAttrs:
+    pass
+
+
+def body(k: KernelBuilder, a: IdentityAttrs, x: Tensor, y: Tensor) -> None:
+    for i in k.grid(y.shape):
+        y[i] = x.raw(*i)
+
+
+def from_onnx_identity(node: FileNode) -> list[Value]:
+    return [node.input(0)]
+
+
+def from_onnx_dropout(node: FileNode) -> list[Value]:
+    if node.has_input(2) and bool(node.constant(2, "training_mode").reshape(())):
+        node.refuse("training_mode is not supported")
+    if sum(map(bool, node.output_names)) > 1:
+        node.refuse("the second output (mask) is not supported")
+    return [node.input(0)]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    w.emit("Identity", [w.input(node, 0)], [w.output(node)])
+
+
+identity = OpSpec(
+    name="identity",
+    attrs=IdentityAttrs,
+    infer=same_type,
+    forward=lambda xp, a, x: x,
+    integer=lambda node, x: x,
+    body=body,
+    quant=QuantRule(result="same"),
+    onnx=(onnx_op("Identity", build=from_onnx_identity), onnx_op("Dropout", build=from_onnx_dropout)),
+    to_onnx=to_onnx,
+    cases=(case((2, 3)), case(())),
+    view=True,
+)

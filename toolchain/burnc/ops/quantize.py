@@ -1,0 +1,148 @@
+"""quantize: real numbers to integers by the parameters of the result's type; or integers to other parameters.
+
+Sources: ONNX QuantizeLinear-21 (rounding half_even); TFLite QUANTIZE (half_away from float, TFLM's two roundings
+between integers). NaN becomes the zero point; what lies outside saturates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
+from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
+from burnc.kernel.expr import Expr
+from burnc.numerics import quantize as quantize_values
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers, requantized
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+
+@dataclass(frozen=True)
+class QuantizeAttrs:
+    to: str = "int8"
+
+
+def infer(a: QuantizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if a.to not in {t.value for t in DType if t.is_integer}:
+        raise GraphError(f"{a.to!r} is no integer type")
+    if not x.dtype.is_float and x.quant is None:
+        raise GraphError(f"input {x} is neither float nor quantized")
+    return [TensorType(DType(a.to), x.shape)]
+
+
+def per_axis(
+    k: KernelBuilder, name: str, values: Array, axis: int | None, indices: Sequence[Expr]
+) -> Expr | float | int:
+    """A parameter: a plain number, or read from a table along its axis."""
+    if axis is None:
+        number: float | int = values[0].item()
+        return number
+    return k.table(name, values).raw(indices[axis])
+
+
+def body(k: KernelBuilder, a: QuantizeAttrs, x: Tensor, y: Tensor) -> None:
+    if k.quantized:
+        for i in k.grid(y.shape):
+            y[i] = k.requantize(x[i])
+        return
+    quant = y.type.quant
+    assert quant is not None
+    low, high = y.type.dtype.limits
+    scales, zero_points = np.array(quant.scale, np.float32), np.array(quant.zero_point, np.int32)
+    rounding = "round_half_even" if k.node.rounding == "half_even" else "round_half_away"
+    for i in k.grid(y.shape):
+        scale = per_axis(k, "scale", scales, quant.axis, i)
+        zero_point = per_axis(k, "zero_point", zero_points, quant.axis, i)
+        rounded = k.let("rounded", k.call(rounding, x[i] / scale))
+        # Clamping before the conversion keeps infinity and huge values out of it.
+        first = zero_point if isinstance(zero_point, Expr) else float(zero_point)
+        lowest = float(low) - (k.cast(first, FLOAT32) if isinstance(first, Expr) else first)
+        highest = float(high) - (k.cast(first, FLOAT32) if isinstance(first, Expr) else first)
+        held = k.minimum(k.maximum(rounded, lowest), highest)
+        number = k.select(k.call("is_nan", rounded, dtype=DType.BOOL), 0, k.cast(held, INT32))
+        y[i] = number + zero_point
+
+
+def integer(node: Node, x: Any) -> Integers:
+    if node.input(0).type.quant is not None:
+        return requantized(node, x.astype(np.int64) - node.input(0).type.zero_point)
+    return quantize_values(x, node.output.type, node.rounding)
+
+
+def onnx_params(node: FileNode, dtype: DType) -> QuantParams:
+    """Constant scale and zero point of QuantizeLinear and DequantizeLinear."""
+    x = node.input(0)
+    scale = node.constant(1, "the scale").astype(np.float32)
+    zero_point = node.constant(2, "the zero point") if node.has_input(2) else np.zeros(scale.shape, dtype.numpy)
+    if node.attribute("block_size", 0):
+        node.refuse("blocked quantization is not supported")
+    if scale.shape != zero_point.shape and (scale.size, zero_point.size) != (1, 1):
+        node.refuse(f"scale {list(scale.shape)} and zero point {list(zero_point.shape)} differ in shape")
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        node.refuse("a scale is not positive and finite")
+    if scale.size == 1:
+        return QuantParams((float(scale.reshape(())),), (int(zero_point.reshape(())),))
+    axis = int(node.attribute("axis", 1))
+    if not -x.type.rank <= axis < x.type.rank or scale.shape != (x.type.shape[axis],):
+        node.refuse(f"{list(scale.shape)} scales along axis {axis} do not go with shape {list(x.type.shape)}")
+    return QuantParams(tuple(scale.tolist()), tuple(zero_point.tolist()), axis % x.type.rank)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    from burnc.ops.cast import ONNX_TYPES
+
+    if node.has_input(2):
+        to = node.input(2).type.dtype.value
+    else:
+        to = ONNX_TYPES.get(node.attribute("output_dtype", 0) or 2, "")
+    if to not in ("int8", "uint8", "int16", "uint16", "int32"):
+        node.refuse(f"quantization to {to or node.attribute('output_dtype')} is not supported")
+    quant = onnx_params(node, DType(to))
+    return [node.emit("quantize", [node.input(0)], QuantizeAttrs(to), quant=quant, rounding="half_even")]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    declared = node.output_types[0]
+    if declared is None or declared.quant is None:
+        node.refuse("the result has no quantization parameters")
+    x = node.input(0)
+    rounding = "half_away" if x.type.dtype.is_float else "tflm"
+    return [node.emit("quantize", [x], QuantizeAttrs(declared.dtype.value), rounding=rounding)]
+
+
+def parameter_names(w: OnnxWriter, type_: TensorType) -> tuple[list[str], dict[str, int]]:
+    """Initializers of scale and zero point, and the axis attribute where there is one."""
+    quant = type_.quant
+    assert quant is not None
+    shape = () if quant.axis is None else (len(quant.scale),)
+    scale = w.constant(np.array(quant.scale, np.float32).reshape(shape), "scale")
+    zero_point = w.constant(np.array(quant.zero_point, type_.dtype.numpy).reshape(shape), "zero_point")
+    return [scale, zero_point], {} if quant.axis is None else {"axis": quant.axis}
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    parameters, axis = parameter_names(w, node.output.type)
+    w.emit("QuantizeLinear", [w.input(node, 0), *parameters], [w.output(node)], **axis)
+
+
+quantize = OpSpec(
+    name="quantize",
+    attrs=QuantizeAttrs,
+    infer=infer,
+    # Quantization changes how real numbers are stored, not which ones they are.
+    forward=lambda xp, a, x: x,
+    integer=integer,
+    body=body,
+    quant=QuantRule(),
+    onnx=(onnx_op("QuantizeLinear", build=from_onnx),),
+    tflite=(tflite_op("QUANTIZE", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(case((2, 3, 4), kinds=("int8",)), case(Operand((40,), low=-8, high=8), kinds=("int8",))),
+)

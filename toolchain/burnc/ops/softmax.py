@@ -1,0 +1,185 @@
+"""softmax: exp(beta x) over its sum along one axis. Sources: ONNX Softmax-13; TFLite SOFTMAX.
+
+Integers as TFLite Micro's reference kernel: gemmlowp's exp in Q0.31, 12 integer bits in the sum, result in 1/256 steps
+from -128, so that 1.0 becomes 127.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burnc.errors import GraphError
+from burnc.ir import Node, QuantParams, TensorType, Value
+from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
+from burnc.kernel.expr import Expr
+from burnc.kernel.fixed_point import one_over_one_plus_x
+from burnc.numerics import (
+    count_leading_zeros,
+    exp_on_negative_values,
+    quantize_multiplier,
+    rounding_divide_by_pot,
+    rounding_doubling_high_mul,
+)
+from burnc.numerics import one_over_one_plus_x as reciprocal_of_one_plus
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+SCALED_DIFF_INTEGER_BITS = 5
+ACCUMULATION_INTEGER_BITS = 12
+# As many exponentials of 1.0 as the sum has room for.
+LONGEST_INT8 = 2**ACCUMULATION_INTEGER_BITS - 1
+
+
+@dataclass(frozen=True)
+class SoftmaxAttrs:
+    axis: int = -1
+    beta: float = 1.0
+
+
+def infer(a: SoftmaxAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if not -x.rank <= a.axis < x.rank:
+        raise GraphError(f"axis {a.axis} is out of range for shape {list(x.shape)}")
+    if x.quant is not None and x.shape[a.axis] > LONGEST_INT8:
+        raise GraphError(f"an int8 softmax over {x.shape[a.axis]} elements overflows; {LONGEST_INT8} are possible")
+    return [x.with_quant(None)]
+
+
+def _split(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Extents before and behind the axis."""
+    axis %= len(shape)
+    return shape[:axis], shape[axis + 1 :]
+
+
+def body(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
+    before, behind = _split(x.shape, a.axis)
+    length = (x.shape[a.axis],)
+    for indices in k.grid(before + behind):
+        outer, inner = indices[: len(before)], indices[len(before) :]
+        largest = k.local("largest", -math.inf, FLOAT32)
+        for (i,) in k.reduce(length):
+            largest.set(k.maximum(largest.value, x[*outer, i, *inner]))
+        total = k.local("total", 0.0, FLOAT32)
+        for (i,) in k.reduce(length):
+            difference = x[*outer, i, *inner] - largest.value
+            power = k.let("power", k.call("exp", difference if a.beta == 1.0 else difference * a.beta))
+            total += power
+            y[*outer, i, *inner] = power
+        for (i,) in k.reduce(length):
+            y[*outer, i, *inner] = y[*outer, i, *inner] / total.value
+
+
+def exponentials(node: Node) -> NDArray[np.int32]:
+    """exp(-d * beta * scale) in Q0.31 for d = 0 .. 255; 0 where TFLite leaves the element out."""
+    a: SoftmaxAttrs = node.attrs
+    real = float(np.float32(a.beta)) * node.input(0).type.scale * 2.0 ** (31 - SCALED_DIFF_INTEGER_BITS)
+    multiplier, shift = quantize_multiplier(min(real, 2.0**31 - 1))
+    radius = (2**SCALED_DIFF_INTEGER_BITS - 1) * 2.0 ** (31 - SCALED_DIFF_INTEGER_BITS - shift)
+    difference = -np.arange(256, dtype=np.int64)
+    kept = difference >= -math.floor(radius)
+    # A negative shift stands for a factor below 1, which TFLite excludes.
+    left, right = max(shift, 0), max(-shift, 0)
+    scaled = rounding_doubling_high_mul(np.where(kept, difference, 0) << left, multiplier)
+    powers = exp_on_negative_values(rounding_divide_by_pot(scaled, right), SCALED_DIFF_INTEGER_BITS)
+    return np.where(kept, powers, 0).astype(np.int32)
+
+
+def body_int8(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
+    before, behind = _split(x.shape, a.axis)
+    length = (x.shape[a.axis],)
+    powers = k.table("exp", exponentials(k.node))
+    for indices in k.grid(before + behind):
+        outer, inner = indices[: len(before)], indices[len(before) :]
+        largest = k.local("largest", -128)
+        for (i,) in k.reduce(length):
+            largest.set(k.maximum(largest.value, k.cast(x.raw(*outer, i, *inner), INT32)))
+        total = k.local("total", 0)
+        for (i,) in k.reduce(length):
+            power = powers.raw(largest.value - k.cast(x.raw(*outer, i, *inner), INT32))
+            total += k.call("rounding_divide_by_pot", power, ACCUMULATION_INTEGER_BITS)
+        headroom = k.let("headroom", k.call("count_leading_zeros", total.value))
+        fraction = k.call("wrapping_shift_left", total.value, headroom) & 0x7FFFFFFF
+        scale = k.let("scale", one_over_one_plus_x(k, k.let("fraction", fraction)))
+        exponent = k.let("exponent", _exponent(k, headroom))
+        for (i,) in k.reduce(length):
+            power = powers.raw(largest.value - k.cast(x.raw(*outer, i, *inner), INT32))
+            product = k.call("rounding_doubling_high_mul", scale, power)
+            y[*outer, i, *inner] = k.minimum(k.call("rounding_divide_by_pot", product, exponent) - 128, 127)
+
+
+def _exponent(k: KernelBuilder, headroom: Expr) -> Expr:
+    """Places to shift by. Over 31 (rows of over 512 equal elements) TFLite is undefined; 31 rounds such results to 0 or 1."""
+    return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - 8 - headroom, 31)
+
+
+def integer(node: Node, x: Integers) -> Integers:
+    axis = node.attrs.axis
+    values = x.astype(np.int64)
+    power = exponentials(node).astype(np.int64)[values.max(axis=axis, keepdims=True) - values]
+    total = rounding_divide_by_pot(power, ACCUMULATION_INTEGER_BITS).sum(axis=axis, keepdims=True)
+    headroom = count_leading_zeros(total)
+    scale = reciprocal_of_one_plus((total << headroom) - 2**31)
+    exponent = np.minimum(ACCUMULATION_INTEGER_BITS - headroom + 31 - 8, 31)
+    result = rounding_divide_by_pot(rounding_doubling_high_mul(scale, power), exponent)
+    return np.clip(result - 128, -128, 127).astype(np.int8)
+
+
+def forward(xp: Any, a: SoftmaxAttrs, x: Any) -> Any:
+    power = xp.exp((x - x.max(axis=a.axis, keepdims=True)) * np.float32(a.beta))
+    return power / power.sum(axis=a.axis, keepdims=True)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    x = node.input(0)
+    axis = int(node.attribute("axis", -1))
+    if not -x.type.rank <= axis < x.type.rank:
+        node.refuse(f"axis {axis} is out of range for shape {list(x.type.shape)}")
+    return [node.emit("softmax", [x], SoftmaxAttrs(axis - x.type.rank if axis >= 0 else axis))]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    beta = float(node.attribute("beta", 1.0))
+    if beta <= 0:
+        node.refuse(f"beta {beta} must be positive")
+    return [node.emit("softmax", [node.input(0)], SoftmaxAttrs(beta=beta))]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    a: SoftmaxAttrs = node.attrs
+    x = w.input(node, 0)
+    if a.beta != 1.0:
+        x = w.emit("Mul", [x, w.constant(np.array(a.beta, np.float32), "beta")])
+    w.emit("Softmax", [x], [w.output(node)], axis=a.axis)
+
+
+softmax = OpSpec(
+    name="softmax",
+    attrs=SoftmaxAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    body_int8=body_int8,
+    quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
+    onnx=(onnx_op("Softmax", build=from_onnx),),
+    tflite=(tflite_op("SOFTMAX", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(
+        case(Operand((1, 10), low=-5, high=5)),
+        case(Operand((4, 12), low=-20, high=20)),
+        case(Operand((2, 3, 5), low=-3, high=3), attrs=SoftmaxAttrs(1)),
+        case(Operand((3, 4), low=-3, high=3), attrs=SoftmaxAttrs(0)),
+        case(Operand((2, 7), low=-3, high=3), attrs=SoftmaxAttrs(beta=0.5)),
+        case(Operand((2, 3), values=(88.0, 89.0, 90.0, -90.0, 0.0, 0.0)), kinds=("float32",)),
+        case(Operand((2, 1), low=-3, high=3)),
+        case(Operand((1, 300), low=-0.01, high=0.01)),
+    ),
+)
