@@ -12,7 +12,22 @@ import reference
 from recorded import Case, int32s
 from reference import INT32_MAX, INT32_MIN
 
-ACCUMULATORS = (0, 1, -1, 2, -2, 100, -100, 2**30, -(2**30), 2**30 - 1, INT32_MAX, INT32_MAX - 1, INT32_MIN, INT32_MIN + 1)
+ACCUMULATORS = (
+    0,
+    1,
+    -1,
+    2,
+    -2,
+    100,
+    -100,
+    2**30,
+    -(2**30),
+    2**30 - 1,
+    INT32_MAX,
+    INT32_MAX - 1,
+    INT32_MIN,
+    INT32_MIN + 1,
+)
 MULTIPLIERS = (0, 1, 2**30, 2**30 + 1, 1518500250, INT32_MAX - 1, INT32_MAX)
 
 
@@ -34,7 +49,13 @@ def fixed_point_cases() -> list[Case]:
         *product(ACCUMULATORS, MULTIPLIERS, range(-31, 31)),
         *((any_int(), rng.randint(2**30, INT32_MAX), rng.randint(-31, 30)) for _ in range(3000)),
     ]
-    near_ties = [(sign * ((2 * k + 1) << e) // 2 + d,) for k in range(4) for e in range(1, 28) for d in (-1, 0, 1) for sign in (1, -1)]
+    near_ties = [
+        (sign * ((2 * k + 1) << e) // 2 + d,)
+        for k in range(4)
+        for e in range(1, 28)
+        for d in (-1, 0, 1)
+        for sign in (1, -1)
+    ]
     divided = [*product((*ACCUMULATORS, *(v for (v,) in near_ties)), range(32))]
     falling = [(0,), (-1,), (INT32_MIN,), *((-(rng.getrandbits(31) >> rng.randint(0, 28)),) for _ in range(3000))]
     unit = [(0,), (1,), (INT32_MAX,), *((rng.getrandbits(31),) for _ in range(3000))]

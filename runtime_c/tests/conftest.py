@@ -18,7 +18,7 @@ RUNTIME = TESTS.parent
 BASE = ["-std=c99", "-ffp-contract=off"]
 SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
-# name: compiler and flags
+# Each way to build the driver has a name, a compiler and flags.
 VARIANTS: dict[str, list[str]] = {
     "gcc-O2": ["gcc", *BASE, "-O2"],
     "gcc-O0": ["gcc", *BASE, "-O0"],

@@ -121,7 +121,9 @@ def conv1x1_cases() -> list[Case]:
             expected = int8s(reference.rows_times_weights(width, depth, x, c, q))
             rest = astuple(q)[1:]
             arrays = [int8s(x), *weighted(c, q)]
-            cases.append(Case(f"conv1x1 {depth} {outputs}", "conv1x1", [width, depth, outputs, *rest], arrays, expected))
+            cases.append(
+                Case(f"conv1x1 {depth} {outputs}", "conv1x1", [width, depth, outputs, *rest], arrays, expected)
+            )
             v = Window(1, 1, width, 1, width, 1, 1, pad_top=0, pad_left=0)
             general = [*astuple(v), 1, depth, outputs, *astuple(q)]
             cases.append(Case(f"conv2d as 1x1 {depth} {outputs}", "conv2d", general, arrays, expected))
@@ -249,7 +251,9 @@ def softmax_cases() -> list[Case]:
         cases.append(Case(name, "softmax", [rows, depth, *params], [int8s(x)], int8s(expected)))
     certain = [127, 107, 107, 107]  # logits 20, 0, 0, 0: a probability of 1.0 saturates
     cases.append(
-        Case("softmax of 1.0", "softmax", [1, 4, *softmax_params(1.0)], [int8s(certain)], int8s([127, -128, -128, -128]))
+        Case(
+            "softmax of 1.0", "softmax", [1, 4, *softmax_params(1.0)], [int8s(certain)], int8s([127, -128, -128, -128])
+        )
     )
     return cases
 

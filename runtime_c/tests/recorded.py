@@ -35,6 +35,8 @@ def int32s(values: Sequence[int]) -> bytes:
 
 @dataclass(frozen=True)
 class Case:
+    """One call of a kernel; `params` are the leading int32 fields of its struct."""
+
     name: str
     operation: str
     params: Sequence[int]

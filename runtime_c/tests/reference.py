@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: 0BSD
-"""The kernels written from their definitions, with Python's unbounded integers: slow, plain, and with no code or trick
-in common with the C. Products are summed with the zero point subtracted, the way the operators are defined."""
+"""The kernels written from their definitions, with Python's unbounded integers.
+
+Slow, plain, and with no trick in common with the C: products are summed with the zero point subtracted and nothing is
+folded, the way the operators are defined.
+"""
 
 from __future__ import annotations
 
@@ -134,6 +137,8 @@ class Channels:
 
 @dataclass(frozen=True)
 class Quantization:
+    """Zero points and activation range, in the order of the kernels' structs."""
+
     input_zero_point: int = 0
     output_zero_point: int = 0
     activation_min: int = -128
@@ -161,7 +166,9 @@ def conv2d(
     return y
 
 
-def depthwise_conv2d(v: Window, x: list[int], c: Channels, q: Quantization, channels: int, multiplier: int) -> list[int]:
+def depthwise_conv2d(
+    v: Window, x: list[int], c: Channels, q: Quantization, channels: int, multiplier: int
+) -> list[int]:
     y = []
     for n, h, w in v.outputs():
         for o in range(channels * multiplier):

@@ -14,8 +14,21 @@ from recorded import Case, run
 
 FUNCTIONS = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf")
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1.1754944e-38, 3.4028235e38, -3.4028235e38)
-HALVES = tuple(np.arange(-20.5, 21.0, 0.5)) + (8388607.5, -8388607.5, 8388608.0, 16777217.0, 0.49999997, -0.49999997)
-EDGES = (88.72283, 88.72284, 88.722855, -87.33655, -103.97207, -103.97209, -104.0, 0.625, 9.5, 0.70710677, 1.0, 0.99999994)
+HALVES = (*np.arange(-20.5, 21.0, 0.5), 8388607.5, -8388607.5, 8388608.0, 16777217.0, 0.49999997, -0.49999997)
+EDGES = (
+    88.72283,
+    88.72284,
+    88.722855,
+    -87.33655,
+    -103.97207,
+    -103.97209,
+    -104.0,
+    0.625,
+    9.5,
+    0.70710677,
+    1.0,
+    0.99999994,
+)
 BITS = np.arange(0, 2**32, 40_503, dtype=np.uint64).astype(np.uint32)
 INPUTS = np.concatenate([BITS.view(np.float32), np.array(SPECIAL + HALVES + EDGES, np.float32)])
 

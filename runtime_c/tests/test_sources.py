@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 RUNTIME = Path(__file__).parents[1]
 INCLUDE = RUNTIME / "include"
 SOURCES = sorted((RUNTIME / "src").glob("*.c"))
 HEADERS = sorted((INCLUDE / "burnc").glob("*.h"))
-STRICT = (
-    "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wcast-align -Wundef -Wpedantic -Werror -ffp-contract=off"
-).split()
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wcast-align", "-Wundef", "-Wpedantic"]
+STRICT += ["-Werror", "-ffp-contract=off"]
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 THUMB = [*ZIG, "-target", "thumb-freestanding-eabi", "-mcpu=cortex_m0plus", "-fno-unwind-tables"]
 THUMB += ["-fno-asynchronous-unwind-tables"]
@@ -56,6 +56,7 @@ def symbols(path: Path) -> tuple[set[str], set[str]]:
     """Global symbols defined in an object, and those that it needs."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
         found = [s for s in table.iter_symbols() if s["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK") and s.name]
         needed = {s.name for s in found if s["st_shndx"] == "SHN_UNDEF"}
         return {s.name for s in found} - needed, needed
@@ -71,10 +72,11 @@ def test_headers_stand_alone_and_beside_the_standard_ones(compiler: str, tmp_pat
     lone = []
     for header in HEADERS:
         lone.append(tmp_path / f"{header.stem}.c")
-        lone[-1].write_text(f'#include "burnc/{header.name}"\n#include "burnc/{header.name}"\n')
+        lone[-1].write_text(f'#include "burnc/{header.name}"\n#include "burnc/{header.name}"\ntypedef int unit;\n')
     before, after = tmp_path / "before_all.c", tmp_path / "after_all.c"
     ours = "".join(f'#include "burnc/{header.name}"\n' for header in HEADERS)
-    use = "void use(char *a, const char *b);\nvoid use(char *a, const char *b) { memcpy(a, b, 3); burnc_memcpy(a, b, 3); }\n"
+    use = "void use(char *a, const char *b);\n"
+    use += "void use(char *a, const char *b) { memcpy(a, b, 3); burnc_memcpy(a, b, 3); }\n"
     before.write_text(f"#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{ours}{use}")
     after.write_text(f"{ours}#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{use}")
     compile_all(COMPILERS[compiler], [*lone, before, after], tmp_path)
@@ -87,7 +89,7 @@ def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Pa
         defined, needed = symbols(built)
         assert defined == {built.stem}
         ours = needed & known
-        support = {name for name in needed - ours if name.startswith("__aeabi_")}
+        support = {name for name in needed - ours if name.startswith(("__aeabi_", "__clzsi2"))}
         assert needed - ours - support <= MEMORY, built.stem
         assert not {name for name in support if re.match(r"__aeabi_(d|[a-z0-9]+2d)(?!iv)", name)}, built.stem
 
@@ -108,7 +110,8 @@ def test_links_freestanding(level: str, tmp_path: Path) -> None:
         f"extern const void *const table[];\nconst void *const table[] = {{{calls}0}};\n"
         "void _start(void);\nvoid _start(void) { for (;;) { *(const void *const volatile *)table; } }\n"
     )
-    command = [*THUMB, "-std=c99", level, "-ffreestanding", f"-I{INCLUDE}", main, *SOURCES, "-o", tmp_path / "a.elf"]
+    files = [str(path) for path in (main, *SOURCES)]
+    command = [*THUMB, "-std=c99", level, "-ffreestanding", f"-I{INCLUDE}", *files, "-o", str(tmp_path / "a.elf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -128,7 +131,9 @@ def test_house_rules(path: Path) -> None:
     for macro in re.findall(r"#\s*define\s+(\w+)", code):
         assert macro.startswith("BURNC_")
     # whatever a file defines at its outermost level can be renamed with the model's prefix
-    for name in re.findall(r"^(?:static |extern )*(?:inline )?(?:const )?\w[\w ]*[ *](\w+)\(", code, flags=re.MULTILINE):
+    for name in re.findall(
+        r"^(?:static |extern )*(?:inline )?(?:const )?\w[\w ]*[ *](\w+)\(", code, flags=re.MULTILINE
+    ):
         assert name.startswith("burnc_") or name in MEMORY, name
     for name in re.findall(r"(?:struct|enum|union)\s+(\w+)", code):
         assert name.startswith("burnc_")
