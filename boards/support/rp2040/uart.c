@@ -3,6 +3,8 @@
 #include "rp2040.h"
 
 #define PIN_FUNCTION_UART 2u
+#define PAD_INPUT_WITH_PULL_UP 0x5au
+#define RECEIVED_DAMAGED 0xf00u
 #define RECEIVER_EMPTY (1u << 4)
 #define TRANSMITTER_FULL (1u << 5)
 #define TRANSMITTER_BUSY (1u << 3)
@@ -22,6 +24,7 @@ void rp2040_uart_init(void) {
     RP2040_REG(UART0_FBRD) = DIVIDER & 63u;
     RP2040_REG(UART0_LCR_H) = EIGHT_BITS_WITH_FIFO;
     RP2040_REG(UART0_CR) = ENABLE_BOTH_DIRECTIONS;
+    RP2040_REG(PADS_BANK0_GPIO1) = PAD_INPUT_WITH_PULL_UP; /* an open input must not look like a break */
     RP2040_REG(IO_BANK0_GPIO0_CTRL) = PIN_FUNCTION_UART;
     RP2040_REG(IO_BANK0_GPIO1_CTRL) = PIN_FUNCTION_UART;
 }
@@ -30,7 +33,8 @@ int rp2040_uart_getc(void) {
     if ((RP2040_REG(UART0_FR) & RECEIVER_EMPTY) != 0u) {
         return -1;
     }
-    return (int)(RP2040_REG(UART0_DR) & 0xffu);
+    const uint32_t received = RP2040_REG(UART0_DR);
+    return (received & RECEIVED_DAMAGED) != 0u ? -1 : (int)(received & 0xffu);
 }
 
 void rp2040_uart_putc(uint8_t byte) {

