@@ -116,7 +116,7 @@ def body_int8(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
 
 
 def _exponent(k: KernelBuilder, headroom: Expr) -> Expr:
-    """Places to shift by. Over 31 (rows of over 512 equal elements) TFLite is undefined; 31 rounds such results to 0 or 1."""
+    """Places to shift by. Over 31 (rows of over 512 equal elements) TFLite is undefined; 31 makes those 0 or 1."""
     return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - 8 - headroom, 31)
 
 

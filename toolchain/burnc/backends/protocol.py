@@ -1,0 +1,72 @@
+"""What a backend owes: say what it can run, and compile a graph into something that runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from burnc.errors import Unsupported, UnsupportedError
+from burnc.ir import Array, Graph, Node, Value
+
+
+@dataclass(frozen=True)
+class Support:
+    """Whether a node can be run; ``why`` it cannot."""
+
+    ok: bool
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @staticmethod
+    def no(why: str) -> Support:
+        return Support(False, why)
+
+
+SUPPORTED = Support(True)
+
+
+class Executable(Protocol):
+    """A compiled graph."""
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """Results by name: the graph's outputs in order, then the kept values.
+
+        Raises:
+            InputError: inputs are missing, unknown, or of another element type or shape.
+        """
+
+
+class Backend(ABC):
+    """A place where graphs run. It never falls back silently: what it cannot run is refused."""
+
+    name: str
+
+    @abstractmethod
+    def supports(self, node: Node) -> Support:
+        """Whether this backend runs that node."""
+
+    @abstractmethod
+    def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> Executable:
+        """Prepare a graph to be run.
+
+        Args:
+            keep: inner values of ``graph`` to return beside its outputs.
+
+        Raises:
+            UnsupportedError: lists every node that this backend cannot run.
+        """
+
+    def require_support(self, graph: Graph) -> None:
+        """Raise what ``compile`` promises, if need be.
+
+        Raises:
+            UnsupportedError: lists every node that this backend cannot run.
+        """
+        answers = [(node, self.supports(node)) for node in graph.nodes]
+        refused = [Unsupported(node.name, node.op, answer.why) for node, answer in answers if not answer]
+        if refused:
+            raise UnsupportedError(refused, where=f"backend {self.name}, graph {graph.name!r}")
