@@ -241,11 +241,10 @@ class SimulatedRp2040:
         assert stdout is not None
         with contextlib.suppress(OSError):
             stdin.close()  # the server ends when its parent hangs up
-        try:
-            self._process.wait(_EXIT_GRACE_S)
-        except subprocess.TimeoutExpired:
+        self._listener.join(_EXIT_GRACE_S)  # ends with the process; unlike wait(timeout) this does not poll
+        if self._listener.is_alive():
             self._process.kill()
-            self._process.wait()
+        self._process.wait()
         self._listener.join()
         stdout.close()
         self._complaints.close()
