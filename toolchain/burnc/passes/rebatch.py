@@ -14,7 +14,8 @@ def rebatch(graph: Graph, batch: int) -> Graph:
 
     1. The leading axis of every input, which must be 1, becomes ``batch``; types are inferred anew.
     2. A reshape to a shape that starts with 1 keeps its samples apart: the 1 becomes ``batch``.
-    3. Every graph output must have followed: its leading axis is ``batch``, the rest of its shape as before.
+    3. No node works along the leading axis (softmax, concat).
+    4. Every graph output must have followed: its leading axis is ``batch``, the rest of its shape as before.
 
     Raises:
         GraphError: an input has no leading axis of 1, or some node mixes or fixes the batch; run it in a loop instead.
@@ -29,6 +30,8 @@ def rebatch(graph: Graph, batch: int) -> Graph:
     for node in result.nodes:
         if not any(v in follows for v in node.present_inputs):
             continue
+        if getattr(node.attrs, "axis", None) in (0, -node.output.type.rank):
+            raise _refusal(node, "it works along the leading axis")
         before = [v.type for v in node.outputs]
         node.attrs = _attrs(node, batch)
         try:
@@ -57,8 +60,5 @@ def _attrs(node: Node, batch: int) -> Any:
 
 
 def _refusal(node: Node, why: str) -> GraphError:
-    return GraphError(
-        f"the graph cannot take a batch: {why}",
-        where=f"node {node.name!r}, operator {node.op}",
-        hint="run it in a loop",
-    )
+    where = f"node {node.name!r}, operator {node.op}"
+    return GraphError(f"the graph cannot take a batch: {why}", where=where, hint="run it in a loop")
