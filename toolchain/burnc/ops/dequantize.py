@@ -15,7 +15,7 @@ from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.numerics import dequantize as dequantize_values
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.quantize import onnx_params, parameter_names, per_axis
+from burnc.ops.quantize import onnx_params, per_axis
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
 
@@ -60,8 +60,8 @@ def from_tflite(node: FileNode) -> list[Value]:
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
-    parameters, axis = parameter_names(w, node.input(0).type)
-    w.emit("DequantizeLinear", [w.input(node, 0), *parameters], [w.output(node)], **axis)
+    # The writer itself puts DequantizeLinear before whatever reads a quantized value.
+    w.finish(node, w.input(node, 0))
 
 
 dequantize = OpSpec(

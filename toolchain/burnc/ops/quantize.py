@@ -117,19 +117,9 @@ def from_tflite(node: FileNode) -> list[Value]:
     return [node.emit("quantize", [x], QuantizeAttrs(declared.dtype.value), rounding=rounding)]
 
 
-def parameter_names(w: OnnxWriter, type_: TensorType) -> tuple[list[str], dict[str, int]]:
-    """Initializers of scale and zero point, and the axis attribute where there is one."""
-    quant = type_.quant
-    assert quant is not None
-    shape = () if quant.axis is None else (len(quant.scale),)
-    scale = w.constant(np.array(quant.scale, np.float32).reshape(shape), "scale")
-    zero_point = w.constant(np.array(quant.zero_point, type_.dtype.numpy).reshape(shape), "zero_point")
-    return [scale, zero_point], {} if quant.axis is None else {"axis": quant.axis}
-
-
 def to_onnx(w: OnnxWriter, node: Node) -> None:
-    parameters, axis = parameter_names(w, node.output.type)
-    w.emit("QuantizeLinear", [w.input(node, 0), *parameters], [w.output(node)], **axis)
+    # The writer itself puts QuantizeLinear after whatever gives a quantized result.
+    w.finish(node, w.input(node, 0))
 
 
 quantize = OpSpec(

@@ -1,0 +1,277 @@
+"""Graphs as ONNX models: float graphs plain, quantized ones as QDQ.
+
+A quantized activation is a QuantizeLinear after the float operator that computes it and a DequantizeLinear before each
+one that reads it; quantized weights and biases are int8 and int32 initializers with a DequantizeLinear. Quantized graph
+inputs and outputs are float in the file. What ONNX cannot say stands in ``metadata_props``:
+
+- ``burnc.rounding``: JSON, node name -> rounding, where it is not the default;
+- ``burnc.io``: JSON, input or output name -> element type in the IR, where it is not that of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from burnc.errors import Unsupported, UnsupportedError
+from burnc.ir import Array, DType, Graph, Node, QuantParams, TensorType, Value
+from burnc.ops import operators
+from burnc.ops.spatial import NHWC_FROM_NCHW
+
+OPSET = 21
+IR_VERSION = 10
+NOT_WRITTEN = ("source.", "import.")
+"""Metadata about the file that a graph came from, which is another file than the one that is written."""
+
+
+def export_onnx(graph: Graph) -> onnx.ModelProto:
+    """The graph as an ONNX model that other tools read; the same graph gives the same bytes.
+
+    Raises:
+        UnsupportedError: lists the operators that have no ONNX form.
+    """
+    known = operators()
+    missing = [n for n in graph.nodes if n.op not in known or known[n.op].to_onnx is None]
+    if missing:
+        raise UnsupportedError(
+            [Unsupported(n.name, n.op, "the operator has no ONNX form (OpSpec.to_onnx)") for n in missing]
+        )
+    writer = _Writer(graph)
+    for node in graph.nodes:
+        writer.write(node)
+    return writer.model()
+
+
+def onnx_bytes(graph: Graph) -> bytes:
+    """``export_onnx`` as the bytes of a file."""
+    data: bytes = export_onnx(graph).SerializeToString(deterministic=True)
+    return data
+
+
+class _Writer:
+    """The ``OnnxWriter`` that operators' ``to_onnx`` write with.
+
+    A quantized value ``v`` is ``v.real`` as its operator computes it and ``v`` after QuantizeLinear; where it is a graph
+    input or output, ``v`` is the float edge and ``v.quantized`` the int8 tensor.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: dict[str, onnx.TensorProto] = {}
+        self.names = {value.name for value in graph.values()}
+        self.node_names: set[str] = {node.name for node in graph.nodes}
+        self.writer_of: dict[str, onnx.NodeProto] = {}
+        self.current: Node | None = None
+        self.quantized: dict[Value, str] = {}
+        for value in graph.inputs:
+            if value.type.quant is not None:
+                self.quantized[value] = self._quantize(value.name, value, self._fresh(f"{value.name}.quantized"))
+
+    def write(self, node: Node) -> None:
+        """Write one node, then quantize those of its results that are quantized."""
+        self.current, self.is_first = node, True
+        spec = operators()[node.op]
+        assert spec.to_onnx is not None
+        spec.to_onnx(self, node)
+        for value in node.outputs:
+            if value.type.quant is not None:
+                self._quantize_result(value)
+        self.current = None
+
+    def _quantize_result(self, value: Value) -> None:
+        is_edge = value in self.graph.outputs
+        name = self._fresh(f"{value.name}.quantized") if is_edge else value.name
+        self.quantized[value] = self._quantize(self._real_name(value), value, name)
+        if is_edge:
+            self._dequantize(value, value.name)
+
+    # The OnnxWriter protocol.
+
+    def input(self, node: Node, index: int) -> str:
+        value = node.inputs[index] if index < len(node.inputs) else None
+        if value is None:
+            return ""
+        if value.type.quant is not None:
+            return self._dequantize(value, self._fresh(f"{value.name}.dequantized"))
+        if value.data is not None:
+            self._initializer(value.name, value.data)
+        return value.name
+
+    def output(self, node: Node, index: int = 0) -> str:
+        value = node.outputs[index]
+        return value.name if value.type.quant is None else self._real_name(value)
+
+    def constant(self, data: Array, hint: str) -> str:
+        assert self.current is not None
+        return self._initializer(self._fresh(f"{self.current.name}.{hint}"), data)
+
+    def emit(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, **attributes: Any) -> str:
+        assert self.current is not None
+        # The node's own name goes to the first operator of its own; what is put around that one is named after it.
+        name, self.is_first = (self.current.name if self.is_first else ""), False
+        return self._add(op_type, inputs, outputs, name, attributes)
+
+    def transposed(self, name: str, permutation: Sequence[int]) -> str:
+        return self._add("Transpose", [name], None, "", {"perm": permutation})
+
+    def weight(self, node: Node, index: int, permutation: Sequence[int]) -> str:
+        value = node.input(index)
+        if value.data is None:
+            return self.transposed(self.input(node, index), permutation)
+        name = self._fresh(f"{value.name}.permuted")
+        self._initializer(name, np.ascontiguousarray(value.data.transpose(permutation)))
+        quant = value.type.quant
+        if quant is None:
+            return name
+        axis = None if quant.axis is None else list(permutation).index(quant.axis)
+        result = self._fresh(f"{value.name}.dequantized")
+        return self._dequantize_linear(name, value, quant.with_axis(axis), result)
+
+    def finish(self, node: Node, result: str, *, from_nchw: bool = False) -> None:
+        low = getattr(node.attrs, "activation_min", -math.inf)
+        high = getattr(node.attrs, "activation_max", math.inf)
+        if (low, high) == (0.0, math.inf):
+            result = self._add("Relu", [result], None, f"{node.name}.activation", {})
+        elif math.isfinite(low) or math.isfinite(high):
+            limits = [
+                self.constant(np.array(limit, np.float32), hint) if math.isfinite(limit) else ""
+                for limit, hint in ((low, "min"), (high, "max"))
+            ]
+            result = self._add("Clip", [result, *limits], None, f"{node.name}.activation", {})
+        if from_nchw:
+            result = self.transposed(result, NHWC_FROM_NCHW)
+        self._name_result(result, self.output(node))
+
+    # What those are made of.
+
+    def _name_result(self, result: str, wanted: str) -> None:
+        """Give a tensor that this node's writing made the wanted name; another one is copied."""
+        maker = self.writer_of.pop(result, None)
+        if maker is None:
+            self._add("Identity", [result], [wanted], "", {})
+            return
+        maker.output[list(maker.output).index(result)] = wanted
+        self.writer_of[wanted] = maker
+
+    def _add(
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None, name: str, attributes: dict[str, Any]
+    ) -> str:
+        owner = self.current.name if self.current is not None else inputs[0]
+        if not name or (self.current is not None and name != self.current.name):
+            name = _unique(name or f"{owner}.{op_type}", self.node_names)
+        if outputs is None:
+            outputs = [self._fresh(f"{owner}.{op_type}")]
+        node = helper.make_node(op_type, list(inputs), list(outputs), name=name)
+        given = sorted((key, value) for key, value in attributes.items() if value is not None)
+        node.attribute.extend(helper.make_attribute(key, _plain(value)) for key, value in given)
+        self.nodes.append(node)
+        self.writer_of.update((output, node) for output in outputs if output not in self.writer_of)
+        return outputs[0]
+
+    def _quantize(self, name: str, value: Value, result: str) -> str:
+        quant = value.type.quant
+        assert quant is not None
+        inputs = [name, *self._parameters(value, quant)]
+        return self._add("QuantizeLinear", inputs, [result], f"{value.name}.QuantizeLinear", _axis(quant))
+
+    def _dequantize(self, value: Value, result: str) -> str:
+        quant = value.type.quant
+        assert quant is not None
+        if value.data is not None:
+            self._initializer(value.name, value.data)
+        return self._dequantize_linear(self.quantized.get(value, value.name), value, quant, result)
+
+    def _dequantize_linear(self, name: str, value: Value, quant: QuantParams, result: str) -> str:
+        inputs = [name, *self._parameters(value, quant)]
+        return self._add("DequantizeLinear", inputs, [result], f"{value.name}.DequantizeLinear", _axis(quant))
+
+    def _parameters(self, value: Value, quant: QuantParams) -> list[str]:
+        """Initializers of scale and zero point; an int32 tensor has none of the latter, as the standard wants."""
+        shape = () if quant.axis is None else (len(quant.scale),)
+        names = [self._initializer(f"{value.name}.scale", np.array(quant.scale, np.float32).reshape(shape))]
+        if value.type.dtype is not DType.INT32:
+            zero_point = np.array(quant.zero_point, value.type.dtype.numpy).reshape(shape)
+            names.append(self._initializer(f"{value.name}.zero_point", zero_point))
+        return names
+
+    def _initializer(self, name: str, data: Array) -> str:
+        if name not in self.initializers:
+            self.initializers[name] = numpy_helper.from_array(np.ascontiguousarray(data).reshape(data.shape), name)
+        return name
+
+    def _real_name(self, value: Value) -> str:
+        return f"{value.name}.real"
+
+    def _fresh(self, wanted: str) -> str:
+        return _unique(wanted, self.names)
+
+    def model(self) -> onnx.ModelProto:
+        outputs = self._outputs()
+        graph = helper.make_graph(
+            self.nodes,
+            self.graph.name,
+            [_value_info(value.name, value.type) for value in self.graph.inputs],
+            outputs,
+            list(self.initializers.values()),
+        )
+        model = helper.make_model(
+            graph, producer_name="burnc", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
+        )
+        helper.set_model_props(model, dict(sorted(self._metadata().items())))
+        return model
+
+    def _outputs(self) -> list[onnx.ValueInfoProto]:
+        """Declared outputs; one that is listed twice is copied under another name."""
+        found: list[onnx.ValueInfoProto] = []
+        for value in self.graph.outputs:
+            name = value.name
+            if value.data is not None and name not in self.initializers:
+                self._initializer(name, value.data)
+            if any(name == other.name for other in found):
+                name = self._add("Identity", [name], [self._fresh(name)], f"{name}.Identity", {})
+            found.append(_value_info(name, value.type))
+        return found
+
+    def _metadata(self) -> dict[str, str]:
+        facts = {key: text for key, text in self.graph.metadata.items() if not key.startswith(NOT_WRITTEN)}
+        rounding = {node.name: node.rounding for node in self.graph.nodes if node.rounding != "tflm"}
+        edges = [*self.graph.inputs, *self.graph.outputs]
+        quantized = {value.name: value.type.dtype.value for value in edges if value.type.quant is not None}
+        for key, table in (("burnc.rounding", rounding), ("burnc.io", quantized)):
+            facts.pop(key, None)
+            if table:
+                facts[key] = json.dumps(table, sort_keys=True)
+        return facts
+
+
+def _value_info(name: str, type: TensorType) -> onnx.ValueInfoProto:
+    """A quantized edge is float in the file."""
+    dtype = type.dtype.numpy if type.quant is None else np.dtype(np.float32)
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), list(type.shape))
+
+
+def _axis(quant: QuantParams) -> dict[str, Any]:
+    return {} if quant.axis is None else {"axis": quant.axis}
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, numpy numbers as Python's."""
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _unique(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name
