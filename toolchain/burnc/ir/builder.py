@@ -85,10 +85,10 @@ class Builder:
             raise GraphError(error.what, where=f"node {name!r}, operator {op}", hint=error.hint) from None
         if quant is not None:
             types[0] = types[0].with_quant(quant)
-        names = [self._declared_name(n) for n in outputs]
-        names += [self.unique_name(name) for _ in types[len(outputs) :]]
-        results = [Value(n, t) for n, t in zip(names, types, strict=True)]
+        results = [self._made(Value(self._declared_name(n), t), n) for n, t in zip(outputs, types, strict=False)]
+        results += [self._made(Value(self.unique_name(name), t), wanted) for t in types[len(outputs) :]]
         node = Node(operator, attrs, inputs, results, name, rounding)
+        self._made_nodes.append((node, wanted))
         self.graph.insert_before(self.anchor, [node])
         return results
 
@@ -96,6 +96,32 @@ class Builder:
         """Add one node that has a single output and return it; arguments as for ``nodes``."""
         (result,) = self.nodes(op, inputs, attrs, **rest)
         return result
+
+    def take_name(self, value: Value, old: Value) -> None:
+        """Let a value that this builder made, and that takes the place of ``old``, have its name."""
+        for position, (made, _) in enumerate(self._made_values):
+            if made is value and not value.is_constant:
+                value.name, old.name = old.name, value.name
+                self._made_values[position] = value, value.name
+
+    def settle_names(self) -> None:
+        """Give what this builder made the names it wanted, where they have become free since."""
+        nodes = {n.name for n in self.graph.nodes}
+        for node, wanted in self._made_nodes:
+            if wanted not in nodes:
+                nodes.discard(node.name)
+                nodes.add(wanted)
+                node.name = wanted
+        values = {v.name for v in self.graph.values()}
+        for value, wanted in self._made_values:
+            if wanted not in values:
+                values.discard(value.name)
+                values.add(wanted)
+                value.name = wanted
+
+    def _made(self, value: Value, wanted: str) -> Value:
+        self._made_values.append((value, wanted))
+        return value
 
 
 def _unique(wanted: str, taken: set[str], reserved: Collection[str] = ()) -> str:

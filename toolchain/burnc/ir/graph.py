@@ -165,16 +165,10 @@ class Graph:
         raise GraphError(f"there is no value named {name!r}", where=f"graph {self.name!r}")
 
     def replace_uses(self, old: Value, new: Value) -> None:
-        """Let every reader of ``old``, graph outputs included, read ``new``.
-
-        A graph output keeps its declared name: ``new`` takes it, unless it is an input or a constant.
-        """
+        """Let every reader of ``old``, graph outputs included, read ``new``."""
         for node in self.nodes:
             node.inputs = [new if v is old else v for v in node.inputs]
-        if old in self.outputs:
-            if new.producer is not None and new not in self.outputs:
-                new.name, old.name = old.name, new.name
-            self.outputs = [new if v is old else v for v in self.outputs]
+        self.outputs = [new if v is old else v for v in self.outputs]
 
     def insert_before(self, anchor: Node | None, nodes: Iterable[Node]) -> None:
         """Insert nodes before ``anchor``, or at the end where it is None."""

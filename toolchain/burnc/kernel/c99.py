@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from burnc.ir import Array, DType
+from burnc.kernel.analysis import expressions, used_buffers
 from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Binary, Call, Cast, Expr, Literal, Load, Select, Variable
-from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store, walk
+from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
 
 C_TYPES = {
     DType.BOOL: "bool",
@@ -76,57 +77,15 @@ def parameters(kernel: Kernel) -> list[Buffer]:
     return sorted((b for b in kernel.buffers if b in used), key=lambda b: order.index(b.role))
 
 
-def used_buffers(kernel: Kernel) -> set[Buffer]:
-    found: set[Buffer] = set()
-    for expr in _all_expressions(kernel):
-        if isinstance(expr, Load):
-            found.add(expr.buffer)
-    found.update(s.buffer for s in walk(kernel.body) if isinstance(s, Store))
-    return found
-
-
 def headers(kernel: Kernel) -> set[str]:
     """Runtime headers that the rendered function needs."""
     names = set()
-    for expr in _all_expressions(kernel):
+    for expr in expressions(kernel):
         if isinstance(expr, Call):
             names.add(expr.name)
         elif isinstance(expr, Binary):
             names.add(expr.op)
     return {header for header, provided in _RUNTIME.items() if names & set(provided)}
-
-
-def _all_expressions(kernel: Kernel) -> list[Expr]:
-    found: list[Expr] = []
-
-    def visit(expr: Expr) -> None:
-        found.append(expr)
-        match expr:
-            case Load(index=index):
-                visit(index)
-            case Binary(a=a, b=b):
-                visit(a)
-                visit(b)
-            case Select(condition=c, a=a, b=b):
-                visit(c)
-                visit(a)
-                visit(b)
-            case Cast(a=a):
-                visit(a)
-            case Call(args=args):
-                for arg in args:
-                    visit(arg)
-
-    for statement in walk(kernel.body):
-        match statement:
-            case Declare(value=value) | Assign(value=value):
-                visit(value)
-            case Store(index=index, value=value):
-                visit(index)
-                visit(value)
-            case If(condition=condition):
-                visit(condition)
-    return found
 
 
 def _parameter(buffer: Buffer) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from burnc.ir import Array, Builder, Match, Value, const, maybe, op
 from burnc.ops import spec_of
-from burnc.ops.batch_norm import scale_and_offset
+from burnc.ops.batch_norm import BatchNormAttrs
 from burnc.passes.rewrite import RewritePass
 
 
@@ -30,14 +30,18 @@ class FoldBatchNorm(RewritePass):
         if first.attrs != spec_of(first).unclamped(first.attrs):
             return None
         w = data(m["w"])
-        scale, offset = scale_and_offset(
-            norm.attrs, data(m["gamma"]), data(m["beta"]), data(m["mean"]), data(m["var"])
-        )
+        scale, offset = scale_and_offset(norm.attrs, *(data(m[name]) for name in ("gamma", "beta", "mean", "var")))
         bias = m.values["b"]
         old = np.zeros(w.shape[0], np.float32) if bias is None else data(bias)
         weights = b.constant(m["w"].name, (w * scale.reshape(-1, *[1] * (w.ndim - 1))).astype(np.float32))
         folded = b.constant(norm.output.name + ".bias", (old * scale + offset).astype(np.float32))
         return b.node(first.op, [m["x"], weights, folded], first.attrs, name=first.name)
+
+
+def scale_and_offset(a: BatchNormAttrs, gamma: Array, beta: Array, mean: Array, var: Array) -> tuple[Array, Array]:
+    """batch_norm as x * scale + offset, one value a channel, computed in double precision."""
+    scale = gamma / np.sqrt(var.astype(np.float64) + a.epsilon)
+    return scale, beta - mean * scale
 
 
 def data(value: Value) -> Array:

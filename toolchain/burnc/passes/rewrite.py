@@ -67,8 +67,7 @@ def replace_node(builder: Builder, node: Node, value: Value) -> None:
     A value that the builder made takes the replaced one's name, so that names of the file outlive rewriting.
     """
     graph, old = builder.graph, node.output
-    if builder.made(value) and old not in graph.outputs and not value.is_constant:
-        value.name, old.name = old.name, value.name
+    builder.take_name(value, old)
     graph.replace_uses(old, value)
     remove_dead_nodes(graph)
     builder.settle_names()

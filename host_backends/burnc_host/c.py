@@ -1,0 +1,103 @@
+"""The ``c`` backend: the very C that is exported, compiled by the host's compiler and called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from burnc.backends.inputs import checked_inputs
+from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support
+from burnc.boards import load_board
+from burnc.codegen.emit_c import arena_bytes, emit_c
+from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.program import Program
+from burnc.codegen.rendered import build_kernel
+from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS, compile_objects, link_shared_library
+from burnc.compilers.toolchains import find_host_compiler
+from burnc.errors import BurncError, GraphError
+from burnc.ir import Array, Graph, Node, Value
+
+PREFIX = "host_model"
+
+
+class CBackend(Backend):
+    """Compiles graphs with the host's C compiler.
+
+    Args:
+        variant: ``rendered`` leaves the hand-written kernels out and runs the KernelIR of every node.
+    """
+
+    name = "c"
+
+    def __init__(self, variant: str = "") -> None:
+        if variant not in ("", "rendered"):
+            raise BurncError(f"the c backend has no variant {variant!r}", hint="use c or c:rendered")
+        self._options = LowerOptions(name=PREFIX, rendered_only=variant == "rendered")
+
+    def supports(self, node: Node) -> Support:
+        try:
+            build_kernel(node)
+        except GraphError as error:
+            return Support.no(error.what)
+        return SUPPORTED
+
+    def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> Executable:
+        """Lower, compile and load.
+
+        Raises:
+            UnsupportedError: an operator has no kernel. CompileError, ToolMissingError: the compiler failed or is missing.
+        """
+        self.require_support(graph)
+        tapped = with_kept_outputs(graph, keep)
+        program = lower(tapped, load_board("host"), self._options)
+        return CExecutable(tapped, program)
+
+
+def with_kept_outputs(graph: Graph, keep: Sequence[Value]) -> Graph:
+    """A copy of the graph that also returns the values of those names."""
+    copy = graph.copy()
+    held = {v.name for v in copy.outputs}
+    copy.outputs += [copy.value(v.name) for v in keep if v.name not in held]
+    return copy
+
+
+class CExecutable:
+    """A loaded shared library; its folder is removed when this is collected."""
+
+    def __init__(self, graph: Graph, program: Program) -> None:
+        self._graph = graph
+        self._program = program
+        folder = Path(tempfile.mkdtemp(prefix="burnc-c-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        for name, text in emit_c(program).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        compiler = find_host_compiler()
+        flags = [*CODE_FLAGS, OPTIMIZE_FLAGS["balanced"], "-fPIC"]
+        objects = compile_objects(compiler, sorted(folder.glob("*.c")), out_dir=folder / "objects", flags=flags)
+        library = link_shared_library(compiler, objects, output=folder / "model.so")
+        self._library = ctypes.CDLL(str(library))
+        self._run = self._library[f"{PREFIX}_run"]
+        self._run.argtypes = [ctypes.c_void_p]
+        self._memory = np.zeros(arena_bytes(program) // 8 + 1, np.uint64)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """One inference; outputs and kept values by name."""
+        arrays = checked_inputs(self._graph, inputs)
+        for name, value in ((p.value.name, p.value) for p in self._program.inputs):
+            self._view(value)[...] = arrays[name]
+        status = self._run(self._memory.ctypes.data)
+        if status != 0:
+            raise BurncError(f"the generated code returned status {status}", where=f"graph {self._graph.name!r}")
+        names = [v.name for v in self._graph.outputs]
+        return {n: self._view(p.value).copy() for n, p in zip(names, self._program.outputs, strict=True)}
+
+    def _view(self, value: Value) -> Array:
+        start = self._program.offset(value)
+        raw = self._memory.view(np.uint8)[start : start + value.type.nbytes]
+        return raw.view(value.type.dtype.numpy).reshape(value.type.shape)

@@ -1,0 +1,243 @@
+"""Program -> the files of the generated C (docs/generated_c.md is the contract)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from burnc import __version__
+from burnc.codegen.names import comment_text
+from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, Step
+from burnc.codegen.runtime_files import rename_symbols, runtime_files
+from burnc.codegen.self_test import render_self_test, self_test_parameters
+from burnc.ir import DType, TensorType, Value
+from burnc.ir.types import format_float
+from burnc.kernel.c99 import C_TYPES, format_array, format_scalar
+from burnc.resources import data_folder
+
+if TYPE_CHECKING:
+    import jinja2
+
+_MEMBERS = {
+    DType.INT8: "s8", DType.UINT8: "u8", DType.BOOL: "b8", DType.INT16: "s16", DType.UINT16: "u16", DType.INT32: "s32",
+    DType.UINT32: "u32", DType.INT64: "s64", DType.UINT64: "u64", DType.FLOAT32: "f32", DType.FLOAT64: "f64",
+}  # fmt: skip
+
+
+def emit_c(program: Program) -> dict[str, str]:
+    """File name -> text: ``<m>.h``, ``<m>.c``, ``<m>_weights.c`` and the runtime files, flat."""
+    prefix = program.prefix
+    sources = {s for step in program.steps for s in _row_sources(step)} | program.sources
+    sources |= _float_sources(program)
+    headers = program.headers | {_header_of(p.type) for p in program.params}
+    runtime = runtime_files(prefix, sources, headers | {"status.h"})
+    context = _context(program, sorted(headers))
+    return {
+        f"{prefix}.h": _render("model.h.jinja", context),
+        f"{prefix}.c": _render("model.c.jinja", context),
+        f"{prefix}_weights.c": _render("model_weights.c.jinja", context),
+        **runtime,
+    }
+
+
+def _row_sources(step: Step) -> tuple[str, ...]:
+    from burnc.codegen.rows import ROWS
+
+    return next((row.sources for row in ROWS if row.name == step.row), ())
+
+
+def _float_sources(program: Program) -> set[str]:
+    """Sources of the float functions that rendered kernels call."""
+    names = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf")
+    text = "\n".join(program.functions.values())
+    return {f"burnc_{name}" for name in names if f"burnc_{name}(" in text}
+
+
+def _header_of(struct: str) -> str:
+    return struct.removeprefix("burnc_").removesuffix("_params") + ".h"
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The Jinja environment of the templates folder."""
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_folder("templates")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def _render(template: str, context: dict[str, Any]) -> str:
+    return environment().get_template(template).render(context)
+
+
+def _context(program: Program, headers: list[str]) -> dict[str, Any]:
+    prefix = program.prefix
+    parameters = [f"{prefix}_arena *arena"]
+    if program.io == "caller":
+        parameters += [f"const {C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.inputs]
+        parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.outputs]
+    pointers = ["arena"] + ([p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else [])
+    return {
+        "file": prefix,
+        "prefix": prefix,
+        "PREFIX": prefix.upper(),
+        "version": __version__,
+        "model_name": comment_text(program.graph.name),
+        "sha256": program.graph.metadata.get("sha256", "unknown"),
+        "board": program.board.key,
+        "optimize": program.optimize,
+        "io": program.io,
+        "arena_io": program.io == "arena",
+        "arena_bytes": arena_bytes(program),
+        "weights_bytes": program.weights_bytes,
+        "macs": program.macs,
+        "layers": len(program.steps),
+        "members": _arena_members(program),
+        "ports": [_port(program, p, "input") for p in program.inputs]
+        + [_port(program, p, "output") for p in program.outputs],
+        "usage": _usage(program),
+        "run_parameters": ", ".join(parameters),
+        "self_test_parameters": self_test_parameters(program),
+        "null_check": " || ".join(f"{p} == NULL" for p in pointers),
+        "headers": headers,
+        "constants": [_constant(c) for c in program.constants],
+        "structs": [_struct(program, p) for p in program.params],
+        "functions": [rename_symbols(text, prefix) for text in _prefixed(program)],
+        "steps": [_step(program, step) for step in program.steps],
+        "self_test": rename_symbols(render_self_test(program), prefix),
+    }
+
+
+def arena_bytes(program: Program) -> int:
+    """Size of the arena struct in bytes; never zero, since C has no empty arrays."""
+    alignment = max([4, *(v.type.dtype.bytes for v in program.storage)])
+    return max(alignment, -(-program.plan.bytes // alignment) * alignment)
+
+
+def _usage(program: Program) -> str:
+    names = ", ".join(p.symbol for p in program.inputs)
+    return f"Fill {names}, call {program.prefix}_run, read the outputs."
+
+
+def _arena_members(program: Program) -> list[dict[str, Any]]:
+    used = {v.type.dtype for v in program.storage} | {DType.INT8, DType.INT32}
+    used |= {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
+    total = arena_bytes(program)
+    return [
+        {"type": C_TYPES[dtype], "name": _MEMBERS[dtype], "count": -(-total // dtype.bytes)}
+        for dtype in _MEMBERS
+        if dtype in used
+    ]
+
+
+def _port(program: Program, port: Port, kind: str) -> dict[str, Any]:
+    type_ = port.value.type
+    dimensions = [(f"DIM{i}", f"{n}") for i, n in enumerate(type_.shape)]
+    macros = [("SIZE", f"{type_.size}"), *dimensions]
+    quantized = type_.quant is not None and type_.quant.axis is None
+    if quantized:
+        scale = format_scalar(type_.scale, DType.FLOAT32)
+        macros += [("SCALE", scale), ("ZERO_POINT", f"({type_.zero_point})")]
+    low, high = type_.dtype.limits if type_.dtype.is_integer else (0, 0)
+    return {
+        "kind": kind,
+        "symbol": port.symbol,
+        "SYMBOL": port.symbol.upper(),
+        "label": comment_text(port.value.name),
+        "type": describe_type(type_),
+        "layout": program.graph.metadata.get(f"layout:{port.value.name}", ""),
+        "ctype": C_TYPES[type_.dtype],
+        "macros": [{"name": n, "value": v} for n, v in macros],
+        "quantized": quantized,
+        "min": low,
+        "max": high,
+        "pointer": _pointer(program, port.value) if program.io == "arena" else "",
+    }
+
+
+def describe_type(type: TensorType) -> str:
+    text = f"{type.dtype.value}[{','.join(map(str, type.shape))}]"
+    if type.quant is None or type.quant.axis is not None:
+        return text
+    return f"{text}, real = {format_float(type.scale)} * (q - {type.zero_point})"
+
+
+def _pointer(program: Program, value: Value) -> str:
+    """C text of a pointer to a value's first element."""
+    for port in [*program.inputs, *program.outputs]:
+        if port.value is value and program.io == "caller":
+            return port.symbol
+    if value not in program.storage:  # a view of a caller's buffer
+        return next(p.symbol for p in [*program.inputs, *program.outputs] if _shares(program, p.value, value))
+    return _at(value.type.dtype, program.offset(value))
+
+
+def _shares(program: Program, port: Value, value: Value) -> bool:
+    while value is not port and value.producer is not None and value.producer.op == "reshape":
+        value = value.producer.input(0)
+    return value is port
+
+
+def _at(dtype: DType, offset: int) -> str:
+    text = f"arena->memory.{_MEMBERS[dtype]}"
+    return text if offset == 0 else f"{text} + {offset // dtype.bytes}"
+
+
+def _argument(program: Program, step: Step, argument: Argument) -> str:
+    if isinstance(argument, Value):
+        return _pointer(program, argument)
+    if isinstance(argument, ConstantArray):
+        return f"{program.prefix}_{argument.name}"
+    if isinstance(argument, Params):
+        return f"&{program.prefix}_{argument.name}"
+    position = program.steps.index(step)
+    return _at(argument.dtype, program.plan.offsets[f"scratch of step {position}"] + argument.offset)
+
+
+def _step(program: Program, step: Step) -> dict[str, str]:
+    arguments = ", ".join(_argument(program, step, a) for a in step.call.arguments)
+    function = rename_symbols(step.call.function, program.prefix)
+    if step.call.function in program.functions:
+        function = f"{program.prefix}_{function}"
+    return {
+        "op": step.node.op,
+        "name": comment_text(step.node.name),
+        "row": step.row,
+        "call": f"{function}({arguments})",
+    }
+
+
+def _prefixed(program: Program) -> list[str]:
+    return [text.replace(f"void {n}(", f"void burnc_{n}(", 1) for n, text in program.functions.items()]
+
+
+def _constant(constant: ConstantArray) -> dict[str, Any]:
+    return {
+        "name": constant.name,
+        "ctype": C_TYPES[constant.dtype],
+        "count": constant.data.size,
+        "comment": constant.comment,
+        "lines": format_array(constant.data, constant.dtype),
+    }
+
+
+def _struct(program: Program, params: Params) -> dict[str, Any]:
+    return {
+        "name": params.name,
+        "type": rename_symbols(params.type, program.prefix),
+        "fields": [{"name": name, "value": _field(program, value)} for name, value in params.fields],
+    }
+
+
+def _field(program: Program, value: FieldValue) -> str:
+    if isinstance(value, ConstantArray):
+        return f"{program.prefix}_{value.name}"
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(str, value)) + "}"
+    return format_scalar(int(value), DType.INT32).strip("()")

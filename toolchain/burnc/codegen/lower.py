@@ -1,0 +1,193 @@
+"""lower(graph, board, options) -> Program: kernels are chosen, storage is shared, the arena is planned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from burnc.boards import Board
+from burnc.codegen.names import UniqueNames, model_prefix
+from burnc.codegen.program import Call, Port, Program, Step
+from burnc.codegen.rendered import FUNCTION, render_node
+from burnc.codegen.rows import ROWS, Emitter, KernelRow
+from burnc.ir import Builder, Graph, Match, Node, Value
+from burnc.memory import Overlap, Request, plan_arena
+from burnc.ops import operators, spec_of
+from burnc.ops.reshape import ReshapeAttrs
+
+RENDERED_CYCLES_PER_MAC = 20.0
+RENDERED_CYCLES_PER_ELEMENT = 60.0
+
+
+@dataclass(frozen=True)
+class LowerOptions:
+    """``name``: prefix wanted for files and symbols. ``io``: arena or caller. ``optimize``: size, balanced or speed.
+
+    ``rendered_only`` leaves the hand-written kernels out; tests compare both ways.
+    """
+
+    name: str = ""
+    io: str = "arena"
+    optimize: str = "balanced"
+    rendered_only: bool = False
+
+
+def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) -> Program:
+    """Lower a graph for a board; the graph itself is not changed.
+
+    Raises:
+        GraphError: an operator has no kernel for its types.
+    """
+    graph = graph.copy()
+    _give_outputs_buffers(graph)
+    program = Program(graph, model_prefix(options.name or graph.name), board, options.io, options.optimize)
+    _name_ports(program)
+    emitter = Emitter()
+    overlaps: list[tuple[int, Value, Value, int]] = []
+    rows = () if options.rendered_only else ROWS
+    views = _views(graph)
+    for match, row in _choose_kernels(graph, rows, board, views):
+        position = len(program.steps)
+        step, pairs = _lower_row(row, match, emitter) if row else _lower_rendered(match.last, emitter, program)
+        program.steps.append(step)
+        overlaps += [(position, match.last.input(i), match.last.output, distance) for i, distance in pairs]
+    program.constants, program.params = emitter.constants, emitter.params
+    _plan(program, views, overlaps)
+    return program
+
+
+def _give_outputs_buffers(graph: Graph) -> None:
+    """An output that is an input, a constant or an earlier output is copied, so that each has a buffer of its own."""
+    seen: set[Value] = set(graph.inputs)
+    for position, value in enumerate(graph.outputs):
+        if value in seen or value.is_constant:
+            builder = Builder(graph, operators())
+            copy = builder.node("reshape", [value], ReshapeAttrs(value.type.shape), name=value.name)
+            copy.type = value.type
+            graph.outputs[position] = copy
+        seen.add(graph.outputs[position])
+
+
+def _name_ports(program: Program) -> None:
+    unique = UniqueNames(frozenset(("run", "reset", "self_test", "arena", "state", "status")))
+    program.inputs = [Port(v, unique(v.name)) for v in program.graph.inputs]
+    program.outputs = [Port(v, unique(v.name)) for v in program.graph.outputs]
+
+
+def _views(graph: Graph) -> dict[Value, Value]:
+    """View result -> the value whose bytes it is. A view that would join two ports is none: it is copied."""
+    root: dict[Value, Value] = {}
+    ports: dict[Value, Value] = {v: v for v in graph.inputs}  # root -> the port that lives there
+    for node in graph.nodes:
+        if not spec_of(node).view or node.input(0).is_constant:
+            continue
+        source = node.input(0)
+        base = root.get(source, source)
+        if base in graph.outputs:
+            ports.setdefault(base, base)
+        if node.output in graph.outputs:
+            if base in ports:
+                continue
+            ports[base] = node.output
+        root[node.output] = base
+    return root
+
+
+def _choose_kernels(
+    graph: Graph, rows: Sequence[KernelRow], board: Board, views: Mapping[Value, Value]
+) -> list[tuple[Match, KernelRow | None]]:
+    """In the order of the graph: the cheapest row of each node that has one, else None for its rendered kernel."""
+    consumers = graph.consumers()
+    covered: set[Node] = set()
+    chosen: list[tuple[Match, KernelRow | None]] = []
+    for node in reversed(graph.nodes):
+        if node in covered or (len(node.outputs) == 1 and node.output in views):
+            continue
+        best: tuple[float, Match, KernelRow] | None = None
+        for row in rows:
+            if row.on is not None and board.cpu.core not in row.on:
+                continue
+            match = row.pattern.match(node, graph, consumers)
+            if match is not None and row.when(match):
+                cost = row.cycles(match)
+                if best is None or cost < best[0]:
+                    best = cost, match, row
+        match = best[1] if best else Match([node])
+        covered.update(match.nodes)
+        chosen.append((match, best[2] if best else None))
+    return chosen[::-1]
+
+
+def _lower_row(row: KernelRow, match: Match, emitter: Emitter) -> tuple[Step, list[tuple[int, int]]]:
+    macs = sum(spec_of(n).macs(n) for n in match.nodes)
+    call = row.lower(match, emitter)
+    step = Step(tuple(match.nodes), row.name, call, row.scratch(match), macs, row.cycles(match))
+    return step, row.overlap(match)
+
+
+def _lower_rendered(node: Node, emitter: Emitter, program: Program) -> tuple[Step, Sequence[tuple[int, int]]]:
+    kernel = render_node(node, emitter)
+    name = _function_name(node, kernel.text, program)
+    program.headers |= kernel.headers
+    macs = spec_of(node).macs(node)
+    cycles = RENDERED_CYCLES_PER_MAC * macs + RENDERED_CYCLES_PER_ELEMENT * node.outputs[0].type.size
+    return Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles), kernel.overlap
+
+
+def _function_name(node: Node, text: str, program: Program) -> str:
+    """A name for the rendered function; a kernel whose text is known already is used again."""
+    pattern = re.compile(rf"\bvoid {FUNCTION}\(")
+    for name, known in program.functions.items():
+        if pattern.sub(f"void {name}(", text) == known:
+            return name
+    name = UniqueNames(frozenset(program.functions))(f"{node.op}_kernel")
+    program.functions[name] = pattern.sub(f"void {name}(", text)
+    return name
+
+
+def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int]]) -> None:
+    graph, end = program.graph, max(0, len(program.steps) - 1)
+    lives: dict[Value, list[int]] = {}
+
+    def touch(value: Value, step: int) -> None:
+        span = lives.setdefault(views.get(value, value), [step, step])
+        span[0], span[1] = min(span[0], step), max(span[1], step)
+
+    for value in graph.inputs:
+        touch(value, 0)
+    for position, step in enumerate(program.steps):
+        for node in step.nodes:
+            for value in [*node.present_inputs, *node.outputs]:
+                if not value.is_constant:
+                    touch(value, position)
+    for value in graph.outputs:
+        touch(value, end)
+    if program.io == "caller":
+        for value in [*graph.inputs, *graph.outputs]:
+            lives.pop(views.get(value, value), None)
+    requests = [Request(_request(v), v.type.nbytes, a, b, max(4, v.type.dtype.bytes)) for v, (a, b) in lives.items()]
+    requests += [
+        Request(f"scratch of step {i}", step.scratch_bytes, i, i, 8)
+        for i, step in enumerate(program.steps)
+        if step.scratch_bytes
+    ]
+    overlaps = [
+        Overlap(_request(views.get(x, x)), _request(views.get(y, y)), distance)
+        for position, x, y, distance in pairs
+        if not x.is_constant
+        and views.get(x, x) in lives
+        and views.get(y, y) in lives
+        and lives[views.get(x, x)][1] == position
+        and lives[views.get(y, y)][0] == position
+    ]
+    program.plan = plan_arena(requests, overlaps)
+    for value in graph.values():
+        base = views.get(value, value)
+        if base in lives:
+            program.storage[value] = _request(base)
+
+
+def _request(value: Value) -> str:
+    # The mark keeps names of the model apart from those of scratch requests.
+    return f"%{value.name}"

@@ -1,0 +1,120 @@
+"""A lowered model: everything that the C will say, before it is text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from burnc.boards import Board
+from burnc.ir import Array, DType, Graph, Node, Value
+from burnc.memory import ArenaPlan
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantArray:
+    """A ``const`` array in the weights file; ``name`` lacks the model's prefix."""
+
+    name: str
+    data: Array
+    comment: str
+
+    @property
+    def dtype(self) -> DType:
+        return DType.of(self.data)
+
+
+@dataclass(frozen=True, eq=False)
+class Params:
+    """A ``static const`` parameter struct of a runtime kernel: (field, value) in the header's order."""
+
+    name: str
+    type: str
+    fields: tuple[tuple[str, FieldValue], ...]
+
+
+FieldValue = int | ConstantArray | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The scratch memory of the step itself, as pointer to elements of that type; ``offset`` within it, in bytes."""
+
+    dtype: DType
+    offset: int = 0
+
+
+Argument = Value | ConstantArray | Params | Scratch
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call in the run function; runtime functions start with ``burnc_``, rendered ones have bare names."""
+
+    function: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One layer of the run: the nodes it computes and the kernel row that does it."""
+
+    nodes: tuple[Node, ...]
+    row: str
+    call: Call
+    scratch_bytes: int
+    macs: int
+    cycles: float
+
+    @property
+    def node(self) -> Node:
+        """The node whose result the step writes."""
+        return self.nodes[-1]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A model input or output as C sees it; ``symbol`` lacks the prefix."""
+
+    value: Value
+    symbol: str
+
+
+@dataclass
+class Program:
+    """What ``emit_c`` writes.
+
+    Attributes:
+        prefix: of every file and symbol.
+        functions: rendered kernels, name (without prefix) -> C text with ``burnc_`` names.
+        headers: runtime headers that the rendered kernels need. sources: runtime sources by stem.
+        storage: for each value that lives in the arena, the name of its request in ``plan``.
+        io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
+    """
+
+    graph: Graph
+    prefix: str
+    board: Board
+    io: str
+    optimize: str
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    constants: list[ConstantArray] = field(default_factory=list)
+    params: list[Params] = field(default_factory=list)
+    functions: dict[str, str] = field(default_factory=dict)
+    headers: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
+    storage: dict[Value, str] = field(default_factory=dict)
+    plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes of all constant arrays."""
+        return sum(c.data.nbytes for c in self.constants)
+
+    @property
+    def macs(self) -> int:
+        return sum(step.macs for step in self.steps)
+
+    def offset(self, value: Value) -> int:
+        """Byte offset of a value in the arena."""
+        return self.plan.offsets[self.storage[value]]

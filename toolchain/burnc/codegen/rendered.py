@@ -1,0 +1,77 @@
+"""Kernels without a row: the operator's KernelIR, rendered as C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burnc.errors import GraphError
+from burnc.ir import Node
+from burnc.kernel.analysis import pointwise_inputs, safe_distance
+from burnc.kernel.buffer import Role
+from burnc.kernel.builder import KernelBuilder
+from burnc.kernel.c99 import headers, parameters, render
+from burnc.kernel.program import Kernel
+from burnc.ops import spec_of
+from burnc.codegen.program import Argument, Scratch
+from burnc.codegen.rows import Emitter
+
+FUNCTION = "kernel"  # stands for the name until the texts of equal kernels are joined
+
+
+@dataclass(frozen=True)
+class RenderedKernel:
+    """C text with the function named ``FUNCTION``, the arguments of this node's call, and what the planner needs."""
+
+    text: str
+    arguments: tuple[Argument, ...]
+    headers: frozenset[str]
+    scratch_bytes: int
+    overlap: tuple[tuple[int, int], ...]
+
+
+def build_kernel(node: Node) -> Kernel:
+    """The KernelIR of a node.
+
+    Raises:
+        GraphError: the operator has none for these types.
+    """
+    spec = spec_of(node)
+    builder = KernelBuilder(FUNCTION, node)
+    body = spec.body_int8 if builder.quantized and spec.body_int8 else spec.body
+    if body is None:
+        raise GraphError("the operator has no kernel for these types", where=f"node {node.name!r}, operator {node.op}")
+    body(builder, node.attrs, *builder.inputs, *builder.outputs)
+    return builder.build()
+
+
+def render_node(node: Node, emitter: Emitter) -> RenderedKernel:
+    """Render a node's kernel and make the constants that it reads."""
+    kernel = build_kernel(node)
+    inputs = [b for b in kernel.of_role(Role.INPUT)]
+    values = dict(zip(inputs, node.present_inputs, strict=True))
+    values |= dict(zip(kernel.of_role(Role.OUTPUT), node.outputs, strict=True))
+    arguments: list[Argument] = []
+    scratch = 0
+    for buffer in parameters(kernel):
+        if buffer.data is not None:
+            arguments.append(emitter.constant(f"{node.name}_{buffer.name}", buffer.data))
+        elif buffer.role is Role.SCRATCH:
+            scratch = -(-scratch // 8) * 8
+            arguments.append(Scratch(buffer.dtype, scratch))
+            scratch += buffer.size * buffer.dtype.bytes
+        else:
+            value = values[buffer]
+            arguments.append(value if value.data is None else emitter.constant(value.name, value.data))
+    overlap = _overlap(kernel, node) if len(node.outputs) == 1 else ()
+    return RenderedKernel(render(kernel), tuple(arguments), frozenset(headers(kernel)), scratch, overlap)
+
+
+def _overlap(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:
+    (output,) = kernel.of_role(Role.OUTPUT)
+    safe = set(pointwise_inputs(kernel))
+    positions = [i for i, v in enumerate(node.inputs) if v is not None]
+    return tuple(
+        (i, safe_distance(buffer, output))
+        for i, buffer in zip(positions, kernel.of_role(Role.INPUT), strict=True)
+        if buffer in safe and buffer.size == output.size
+    )

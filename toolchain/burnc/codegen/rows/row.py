@@ -1,0 +1,102 @@
+"""A kernel row: everything about one kernel, so that dispatch, packing, sizes and cost cannot drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burnc.codegen.names import UniqueNames, comment_text
+from burnc.codegen.program import Call, ConstantArray, FieldValue, Params
+from burnc.ir import Array, Match, Node, Pattern
+from burnc.numerics import activation_range, quantize_multiplier
+
+
+class Emitter:
+    """Collects the constants and parameter structs that rows make."""
+
+    def __init__(self) -> None:
+        self.constants: list[ConstantArray] = []
+        self.params: list[Params] = []
+        self._names = UniqueNames()
+        self._known: dict[tuple[str, tuple[int, ...], bytes], ConstantArray] = {}
+
+    def constant(self, name: str, data: Array, comment: str = "") -> ConstantArray:
+        """An array in flash; equal arrays are stored once."""
+        data = np.ascontiguousarray(data)
+        key = (data.dtype.name, (data.size,), data.tobytes())
+        if key not in self._known:
+            self._known[key] = ConstantArray(self._names(name), data, comment_text(comment or name))
+            self.constants.append(self._known[key])
+        return self._known[key]
+
+    def struct(self, name: str, type: str, **fields: FieldValue) -> Params:
+        """A parameter struct; fields in the order of the runtime's header."""
+        made = Params(self._names(name + "_params"), type, tuple(fields.items()))
+        self.params.append(made)
+        return made
+
+
+@dataclass(frozen=True)
+class KernelRow:
+    """One kernel.
+
+    Attributes:
+        name: of the kernel, as reports show it.
+        pattern: the small subgraph it computes.
+        when: whether it can compute this match.
+        lower: makes its constants and its call.
+        cycles: estimate for one run, in CPU cycles of a Cortex-M0+ with zero-wait memory.
+        sources: runtime source files that it needs, by stem.
+        on: the cores it runs on; None for every core.
+        scratch: bytes it needs for itself.
+        overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
+    """
+
+    name: str
+    pattern: Pattern
+    when: Callable[[Match], bool]
+    lower: Callable[[Match, Emitter], Call]
+    cycles: Callable[[Match], float]
+    sources: tuple[str, ...]
+    on: tuple[str, ...] | None = None
+    scratch: Callable[[Match], int] = field(default=lambda match: 0)
+    overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
+
+
+def is_int8(node: Node) -> bool:
+    """All activations int8, rounded as TFLM rounds."""
+    values = [node.input(0), node.outputs[0]]
+    return node.rounding == "tflm" and all(v.type.quant is not None and v.type.dtype.value == "int8" for v in values)
+
+
+def clamp_fields(node: Node) -> dict[str, int]:
+    low, high = activation_range(node.output.type, *_activation(node))
+    return {"activation_min": low, "activation_max": high}
+
+
+def _activation(node: Node) -> tuple[float, float]:
+    return getattr(node.attrs, "activation_min", -np.inf), getattr(node.attrs, "activation_max", np.inf)
+
+
+def scale_arrays(node: Node, emitter: Emitter, channels: int) -> dict[str, ConstantArray]:
+    """multiplier (int32) and shift (int8) of each of ``channels`` outputs."""
+    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (channels,))
+    pairs = [quantize_multiplier(float(f)) for f in factors]
+    return {
+        "multiplier": emitter.constant(f"{node.name}_multiplier", np.array([m for m, _ in pairs], np.int32)),
+        "shift": emitter.constant(f"{node.name}_shift", np.array([s for _, s in pairs], np.int8)),
+    }
+
+
+def folded_bias(node: Node) -> Array:
+    """bias - input zero point * sum of weights, for each output, so that kernels multiply raw int8 values."""
+    w = node.input(1).data
+    assert w is not None
+    bias = node.inputs[2] if len(node.inputs) > 2 else None
+    sums = w.reshape(w.shape[0], -1).astype(np.int64).sum(axis=1)
+    total = -node.input(0).type.zero_point * sums
+    if bias is not None and bias.data is not None:
+        total = total + bias.data.astype(np.int64)
+    return (((total + 2**31) & 0xFFFFFFFF) - 2**31).astype(np.int32)

@@ -1,0 +1,42 @@
+"""The runtime files that a model needs, renamed to its prefix so that several models live in one firmware."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from burnc.errors import BurncError
+from burnc.resources import data_folder
+
+_INCLUDE = re.compile(r'#include "burnc/(\w+\.h)"')
+_SYMBOL = re.compile(r"\bburnc_(?!status\b)")
+_MACRO = re.compile(r"\bBURNC_(?!STATUS_)")
+
+
+def runtime_files(prefix: str, sources: Iterable[str], headers: Iterable[str]) -> dict[str, str]:
+    """File name -> text, for the named sources (by stem) and headers and all that they include.
+
+    Raises:
+        BurncError: the runtime has no such file.
+    """
+    runtime = data_folder("runtime_c")
+    files: dict[str, str] = {}
+    waiting = [f"include/burnc/{h}" for h in sorted(headers)] + [f"src/{s}.c" for s in sorted(sources)]
+    while waiting:
+        path = waiting.pop(0)
+        name = path.rsplit("/", 1)[1].removeprefix("burnc_")
+        if f"{prefix}_{name}" in files:
+            continue
+        file = runtime / path
+        if not file.is_file():
+            raise BurncError(f"the runtime has no file {path}", where=str(runtime), hint="install burnc again")
+        text = file.read_text(encoding="utf-8")
+        files[f"{prefix}_{name}"] = rename_symbols(text, prefix)
+        waiting += [f"include/burnc/{h}" for h in _INCLUDE.findall(text)]
+    return files
+
+
+def rename_symbols(text: str, prefix: str) -> str:
+    """``burnc_x`` becomes ``<prefix>_x``, ``BURNC_X`` ``<PREFIX>_X``; ``burnc_status`` is shared and stays."""
+    text = _INCLUDE.sub(rf'#include "{prefix}_\1"', text)
+    return _MACRO.sub(f"{prefix.upper()}_", _SYMBOL.sub(f"{prefix}_", text))

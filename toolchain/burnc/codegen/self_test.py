@@ -1,0 +1,123 @@
+"""The self-test that a model carries: a pseudo-random input and the outputs that the reference computes for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.codegen.program import Port, Program
+from burnc.ir import Array, TensorType
+from burnc.kernel.c99 import C_TYPES, format_array
+
+COMPARED = 64  # elements of each output that are compared
+SEED = 12345
+
+
+def random_bits(count: int, state: int) -> tuple[Array, int]:
+    """``count`` bytes of a linear congruential generator and its next state (Numerical Recipes' constants)."""
+    bits = np.empty(count, np.uint8)
+    for i in range(count):
+        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+        bits[i] = state >> 24
+    return bits, state
+
+
+def self_test_inputs(program: Program) -> dict[str, Array]:
+    """The inputs that the C code makes: each element from one random byte; floats in -1 .. 1 in steps of 1/128."""
+    state = SEED
+    inputs: dict[str, Array] = {}
+    for port in program.inputs:
+        bits, state = random_bits(port.value.type.size, state)
+        signed = bits.view(np.int8)
+        type_ = port.value.type
+        if type_.dtype.is_float:
+            array = signed.astype(np.float32) / np.float32(128)
+        elif type_.dtype.value == "bool":
+            array = bits >= 128
+        else:
+            array = signed.astype(type_.dtype.numpy)
+        inputs[port.value.name] = array.reshape(type_.shape)
+    return inputs
+
+
+def render_self_test(program: Program) -> str:
+    """The C function ``<prefix>_self_test``."""
+    results = NumpyReference().compile(program.graph).run(self_test_inputs(program))
+    prefix = program.prefix
+    lines = [f"burnc_status {prefix}_self_test({self_test_parameters(program)}) {{"]
+    for port in program.outputs:
+        lines += _expected(port, results[port.value.name])
+    lines += [f"    uint32_t state = {SEED}u;", "    burnc_status status;", "    int32_t i;"]
+    pointers = ["arena"] + ([p.symbol for p in _ports(program)] if program.io == "caller" else [])
+    lines += [f"    if ({' || '.join(f'{p} == NULL' for p in pointers)}) {{", "        return BURNC_STATUS_INVALID_ARGUMENT;", "    }"]
+    for port in program.inputs:
+        lines += _fill(program, port)
+    lines += [
+        f"    status = {prefix}_run({', '.join(pointers)});",
+        "    if (status != BURNC_STATUS_OK) {",
+        "        return status;",
+        "    }",
+    ]
+    for port in program.outputs:
+        lines += _compare(program, port)
+    return "\n".join([*lines, "    return BURNC_STATUS_OK;", "}"])
+
+
+def self_test_parameters(program: Program) -> str:
+    """C parameters of the self-test: the arena and, where the caller owns them, the inputs' and outputs' buffers."""
+    parameters = [f"{program.prefix}_arena *arena"]
+    if program.io == "caller":
+        parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in _ports(program)]
+    return ", ".join(parameters)
+
+
+def _ports(program: Program) -> list[Port]:
+    return [*program.inputs, *program.outputs]
+
+
+def _element(program: Program, port: Port) -> str:
+    return port.symbol if program.io == "caller" else f"{program.prefix}_{port.symbol}(arena)"
+
+
+def _expected(port: Port, values: Array) -> list[str]:
+    dtype = port.value.type.dtype
+    few = values.reshape(-1)[:COMPARED]
+    body = ["        " + line for line in format_array(few, dtype, 104)]
+    return [f"    static const {C_TYPES[dtype]} expected_{port.symbol}[{few.size}] = {{", *body, "    };"]
+
+
+def _fill(program: Program, port: Port) -> list[str]:
+    type_: TensorType = port.value.type
+    byte = "(int8_t)((state >> 24) >= 128u ? (int32_t)(state >> 24) - 256 : (int32_t)(state >> 24))"
+    value = {"float32": f"(float){byte} / 128.0f", "bool": "(state >> 24) >= 128u"}.get(
+        type_.dtype.value, f"({C_TYPES[type_.dtype]}){byte}"
+    )
+    return [
+        f"    for (i = 0; i < {type_.size}; i++) {{",
+        "        state = state * 1664525u + 1013904223u;",
+        f"        {_element(program, port)}[i] = {value};",
+        "    }",
+    ]
+
+
+def _compare(program: Program, port: Port) -> list[str]:
+    type_ = port.value.type
+    got, want = f"{_element(program, port)}[i]", f"expected_{port.symbol}[i]"
+    if type_.dtype.is_float:
+        return [
+            f"    for (i = 0; i < {min(COMPARED, type_.size)}; i++) {{",
+            f"        const float want = {want};",
+            f"        const float error = {got} - want;",
+            "        const float bound = 1e-4f * (want < 0.0f ? -want : want) + 1e-5f;",
+            "        if (!(error <= bound && error >= -bound)) {",
+            "            return BURNC_STATUS_SELF_TEST_FAILED;",
+            "        }",
+            "    }",
+        ]
+    return [
+        f"    for (i = 0; i < {min(COMPARED, type_.size)}; i++) {{",
+        f"        if ({got} != {want}) {{",
+        "            return BURNC_STATUS_SELF_TEST_FAILED;",
+        "        }",
+        "    }",
+    ]
