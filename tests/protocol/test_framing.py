@@ -132,3 +132,7 @@ def test_c_and_python_write_the_same_frames(c_frames, payload):
 @given(noise=st.binary(min_size=1, max_size=300).map(lambda noise: noise.replace(b"\0", b"\1")))
 def test_c_and_python_refuse_the_same_noise(c_frames, noise):
     assert c_decode(c_frames, noise) == decode_frame(noise)
+
+
+def test_known_answer_of_the_specification():
+    assert encode_frame(bytes([1, 7, 1, 0])).hex(" ") == "04 01 07 01 05 bd 9f ac 85 00"

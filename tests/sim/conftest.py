@@ -51,7 +51,9 @@ def start() -> Iterator[Start]:
     """Starts firmware on an emulated Pico that ends with the test."""
     with ExitStack() as boards:
 
-        def open_board(firmware: Path, *, with_flash_cache: bool = False, silence_limit_s: float = 60.0) -> SimulatedRp2040:
+        def open_board(
+            firmware: Path, *, with_flash_cache: bool = False, silence_limit_s: float = 60.0
+        ) -> SimulatedRp2040:
             return boards.enter_context(
                 open_simulator(PICO, firmware, with_flash_cache=with_flash_cache, silence_limit_s=silence_limit_s)
             )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,7 +140,7 @@ def test_firmware_that_hangs_is_given_up(start, probe, letter):
     board = start(probe, silence_limit_s=0.5)
     read_exactly(board, 1)
     board.write(letter)
-    with pytest.raises(SimulationError, match="has not answered within 0.5 s") as caught:
+    with pytest.raises(SimulationError, match=r"has not answered within 0\.5 s") as caught:
         board.read(1, 60.0)
     assert "core 0" in caught.value.where
     assert "<" in caught.value.where
@@ -153,10 +156,42 @@ def test_no_process_stays_behind(probe):
 
 
 def test_process_ends_with_the_block_that_fails(probe):
-    with pytest.raises(ZeroDivisionError), open_simulator(load_board("pico"), probe) as board:
-        board.write(b"D")
-        raise ZeroDivisionError
-    assert not is_running(board.process_id)
+    opened = []
+
+    def fail() -> None:
+        with open_simulator(load_board("pico"), probe) as board:
+            opened.append(board.process_id)
+            board.write(b"D")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not is_running(opened[0])
+
+
+KILLED_PARENT = """
+import sys
+from pathlib import Path
+from burnc.boards import load_board
+from burnc.sim.simulated_board import open_simulator
+board = open_simulator(load_board("pico"), Path(sys.argv[1]))
+board.read(1, 60.0)
+board.write(b"D")
+print(board.process_id, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux can wait for a process that is not a child")
+def test_process_ends_when_its_parent_is_killed(probe):
+    command = [sys.executable, "-c", KILLED_PARENT, str(probe)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        handle = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    ended, _, _ = select.select([handle], [], [], 60.0)
+    os.close(handle)
+    assert ended
 
 
 def test_reading_in_vain_returns_nothing(board):
