@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from burnc import __version__
 from burnc.codegen.names import comment_text
 from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, Step
-from burnc.codegen.runtime_files import rename_symbols, runtime_files
+from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
 from burnc.ir.types import format_float
@@ -27,10 +27,10 @@ _MEMBERS = {
 def emit_c(program: Program) -> dict[str, str]:
     """File name -> text: ``<m>.h``, ``<m>.c``, ``<m>_weights.c`` and the runtime files, flat."""
     prefix = program.prefix
-    sources = {s for step in program.steps for s in _row_sources(step)} | program.sources
-    sources |= _float_sources(program)
+    functions = {step.call.function for step in program.steps if step.call.function.startswith("burnc_")}
+    functions |= {name for text in program.functions.values() for name in called_functions(text)}
     headers = program.headers | {_header_of(p.type) for p in program.params}
-    runtime = runtime_files(prefix, sources, headers | {"status.h"})
+    runtime = runtime_files(prefix, functions, headers | {"status.h"})
     context = _context(program, sorted(headers))
     return {
         f"{prefix}.h": _render("model.h.jinja", context),
@@ -38,19 +38,6 @@ def emit_c(program: Program) -> dict[str, str]:
         f"{prefix}_weights.c": _render("model_weights.c.jinja", context),
         **runtime,
     }
-
-
-def _row_sources(step: Step) -> tuple[str, ...]:
-    from burnc.codegen.rows import ROWS
-
-    return next((row.sources for row in ROWS if row.name == step.row), ())
-
-
-def _float_sources(program: Program) -> set[str]:
-    """Sources of the float functions that rendered kernels call."""
-    names = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf")
-    text = "\n".join(program.functions.values())
-    return {f"burnc_{name}" for name in names if f"burnc_{name}(" in text}
 
 
 def _header_of(struct: str) -> str:

@@ -85,7 +85,7 @@ class Program:
     Attributes:
         prefix: of every file and symbol.
         functions: rendered kernels, name (without prefix) -> C text with ``burnc_`` names.
-        headers: runtime headers that the rendered kernels need. sources: runtime sources by stem.
+        headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
     """
@@ -102,7 +102,6 @@ class Program:
     params: list[Params] = field(default_factory=list)
     functions: dict[str, str] = field(default_factory=dict)
     headers: set[str] = field(default_factory=set)
-    sources: set[str] = field(default_factory=set)
     storage: dict[Value, str] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
 

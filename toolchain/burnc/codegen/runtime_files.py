@@ -9,31 +9,43 @@ from burnc.errors import BurncError
 from burnc.resources import data_folder
 
 _INCLUDE = re.compile(r'#include "burnc/(\w+\.h)"')
+_CALL = re.compile(r"\b(burnc_\w+)\(")
 _SYMBOL = re.compile(r"\bburnc_(?!status\b)")
 _MACRO = re.compile(r"\bBURNC_(?!STATUS_)")
 
 
-def runtime_files(prefix: str, sources: Iterable[str], headers: Iterable[str]) -> dict[str, str]:
-    """File name -> text, for the named sources (by stem) and headers and all that they include.
+def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str]) -> dict[str, str]:
+    """File name -> text, for the runtime functions and headers that are named and all that those use in turn.
+
+    Args:
+        functions: names as the runtime has them (``burnc_conv2d_s8``); each stands in a source file of its name.
 
     Raises:
         BurncError: the runtime has no such file.
     """
     runtime = data_folder("runtime_c")
     files: dict[str, str] = {}
-    waiting = [f"include/burnc/{h}" for h in sorted(headers)] + [f"src/{s}.c" for s in sorted(sources)]
+    waiting = [f"include/burnc/{h}" for h in sorted(headers)] + [f"src/{f}.c" for f in sorted(functions)]
     while waiting:
         path = waiting.pop(0)
-        name = path.rsplit("/", 1)[1].removeprefix("burnc_")
-        if f"{prefix}_{name}" in files:
+        name = f"{prefix}_{path.rsplit('/', 1)[1].removeprefix('burnc_')}"
+        if name in files:
             continue
         file = runtime / path
         if not file.is_file():
             raise BurncError(f"the runtime has no file {path}", where=str(runtime), hint="install burnc again")
         text = file.read_text(encoding="utf-8")
-        files[f"{prefix}_{name}"] = rename_symbols(text, prefix)
+        files[name] = rename_symbols(text, prefix)
         waiting += [f"include/burnc/{h}" for h in _INCLUDE.findall(text)]
+        if path.endswith(".c"):
+            waiting += [f"src/{f}.c" for f in called_functions(text)]
     return files
+
+
+def called_functions(text: str) -> list[str]:
+    """Runtime functions with a source file of their own that the C text calls."""
+    sources = data_folder("runtime_c") / "src"
+    return [f for f in sorted(set(_CALL.findall(text))) if (sources / f"{f}.c").is_file()]
 
 
 def rename_symbols(text: str, prefix: str) -> str:

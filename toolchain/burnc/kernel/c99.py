@@ -181,10 +181,11 @@ def format_scalar(value: float | int | bool, dtype: DType) -> str:
 
 
 def _float(value: float) -> str:
+    # Quotients of constants, as C99 without <math.h> has no names for these.
     if math.isnan(value):
-        return "burnc_float_of_bits(0x7fc00000)"
+        return "(0.0f / 0.0f)"
     if math.isinf(value):
-        return f"burnc_float_of_bits({'0x7f800000' if value > 0 else '(int32_t)0xff800000u'})"
+        return "(1.0f / 0.0f)" if value > 0 else "(-1.0f / 0.0f)"
     text = np.format_float_scientific(np.float32(value), unique=True, trim="0")
     plain = np.format_float_positional(np.float32(value), unique=True, trim="0")
     text = plain if len(plain) <= 16 else text

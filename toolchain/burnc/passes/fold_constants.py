@@ -16,7 +16,8 @@ class FoldConstants:
     2. The float meaning computes float results, the integer meaning quantized ones; integer tensors without
        quantization (indices, shapes) go by the float meaning, which is exact for them.
     3. ``dequantize`` of a constant stays: the int8 weights behind it must survive.
-    4. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
+    4. The constant that takes the place of a reshaped or transposed one keeps that one's name.
+    5. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
     """
 
     name = "fold constants"
@@ -26,7 +27,9 @@ class FoldConstants:
         for node in list(graph.nodes):
             if _is_foldable(node):
                 builder = Builder(graph, operators())
-                replace_node(builder, node, builder.constant(node.output.name, _evaluate(node), node.output.type.quant))
+                only = node.inputs[0] if len(node.inputs) == 1 else None
+                name = only.name if only is not None else node.output.name
+                replace_node(builder, node, builder.constant(name, _evaluate(node), node.output.type.quant))
                 folded += 1
         return folded
 

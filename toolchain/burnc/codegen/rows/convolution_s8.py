@@ -142,10 +142,9 @@ ROWS = (
         _is_pointwise,
         _lower_pointwise,
         _cost(7.0, 60),
-        ("burnc_conv1x1_s8", "burnc_dot2_s8"),
     ),
     KernelRow(
-        "depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _cost(14.0, 90), ("burnc_depthwise_conv2d_s8",)
+        "depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _cost(14.0, 90)
     ),
     KernelRow(
         "conv2d_s8",
@@ -153,7 +152,6 @@ ROWS = (
         lambda m: is_int8(m.last),
         _lower_conv2d,
         _cost(10.0, 120),
-        ("burnc_conv2d_s8", "burnc_dot2_s8"),
     ),
     KernelRow(
         "fully_connected_s8",
@@ -161,6 +159,5 @@ ROWS = (
         lambda m: is_int8(m.last),
         _lower_fully_connected,
         _cost(7.0, 60),
-        ("burnc_fully_connected_s8", "burnc_dot2_s8"),
     ),
 )

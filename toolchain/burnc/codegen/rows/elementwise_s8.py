@@ -119,10 +119,10 @@ def _per_element(cycles: float) -> Callable[[Match], float]:
 
 ROWS = (
     KernelRow(
-        "add_s8", op("add"), _same_shapes, _lower_add, _per_element(110), ("burnc_add_s8",), overlap=_in_place(0, 1)
+        "add_s8", op("add"), _same_shapes, _lower_add, _per_element(110), overlap=_in_place(0, 1)
     ),
     KernelRow(
-        "mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(60), ("burnc_mul_s8",), overlap=_in_place(0, 1)
+        "mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(60), overlap=_in_place(0, 1)
     ),
     KernelRow(
         "requantize_s8",
@@ -130,7 +130,6 @@ ROWS = (
         lambda m: is_int8(m.last),
         _lower_requantize,
         _per_element(50),
-        ("burnc_requantize_s8",),
         overlap=_in_place(0),
     ),
     KernelRow(
@@ -139,7 +138,6 @@ ROWS = (
         _softmax_is_last_axis,
         _lower_softmax,
         _per_element(700),
-        ("burnc_softmax_s8",),
         overlap=_in_place(0),
     ),
 )

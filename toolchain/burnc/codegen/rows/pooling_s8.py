@@ -56,8 +56,8 @@ def _cycles(m: Match) -> float:
 
 
 ROWS = (
-    KernelRow("max_pool2d_s8", op("max_pool2d"), _keeps_params, _lower_max, _cycles, ("burnc_max_pool2d_s8",)),
+    KernelRow("max_pool2d_s8", op("max_pool2d"), _keeps_params, _lower_max, _cycles),
     KernelRow(
-        "average_pool2d_s8", op("average_pool2d"), _has_one_divisor_rule, _lower_average, _cycles, ("burnc_average_pool2d_s8",)
+        "average_pool2d_s8", op("average_pool2d"), _has_one_divisor_rule, _lower_average, _cycles
     ),
 )

@@ -48,7 +48,6 @@ class KernelRow:
         when: whether it can compute this match.
         lower: makes its constants and its call.
         cycles: estimate for one run, in CPU cycles of a Cortex-M0+ with zero-wait memory.
-        sources: runtime source files that it needs, by stem.
         on: the cores it runs on; None for every core.
         scratch: bytes it needs for itself.
         overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
@@ -59,7 +58,6 @@ class KernelRow:
     when: Callable[[Match], bool]
     lower: Callable[[Match, Emitter], Call]
     cycles: Callable[[Match], float]
-    sources: tuple[str, ...]
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
     overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
