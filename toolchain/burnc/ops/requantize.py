@@ -33,4 +33,5 @@ def to_output(node: Node, scaled: Integers) -> Integers:
 
 def requantized(node: Node, acc: Integers) -> Integers:
     """The result from its accumulator; several factors belong to the last axis."""
-    return to_output(node, rescaled(node, acc, node.operator.requantize_factors(node)))
+    factors = node.operator.requantize_factors(node)
+    return to_output(node, rescaled(node, acc, factors.reshape(()) if factors.size == 1 else factors))

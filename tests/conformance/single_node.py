@@ -1,0 +1,197 @@
+"""Graphs of one node, made from the operators' cases: float, and int8 with parameters chosen to hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnc.ir import Array, Builder, Graph, QuantParams, Value
+from burnc.numerics import quantize
+from burnc.ops import OpSpec, operators
+from burnc.ops.case import Case
+from burnc.ops.spec import QuantRule
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the activations of an int8 graph are quantized.
+
+    Attributes:
+        input_zero: zero point of inputs; the k-th input after the first has the next one in a fixed row.
+        output_zero: zero point of the result.
+        stretch: factor on the scales that fit the data.
+        same: the result has the first input's parameters, also where the operator could have its own.
+        per_tensor: weights have one scale.
+    """
+
+    name: str
+    input_zero: int = -5
+    output_zero: int = 11
+    stretch: float = 1.0
+    same: bool = False
+    per_tensor: bool = False
+
+
+SETTINGS = (
+    Setting("typical"),
+    Setting("lowest", -128, -128),
+    Setting("highest", 127, 127),
+    Setting("crossed", -128, 127, per_tensor=True),
+    Setting("narrow", 3, -7, stretch=0.05),
+    Setting("wide", -60, 100, stretch=30.0),
+    Setting("same", -17, -17, same=True),
+)
+FURTHER_ZERO_POINTS = (40, -128, 127, 0)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One graph to test and a name for the report."""
+
+    name: str
+    spec: OpSpec
+    case: Case
+    setting: Setting | None = None
+    rounding: str = "tflm"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def graph(self) -> Graph:
+        if self.setting is None:
+            return float_graph(self.spec, self.case)
+        return int8_graph(self.spec, self.case, self.setting, self.rounding)
+
+
+def float_subjects() -> Iterator[Subject]:
+    """Every float case of every operator."""
+    for name, spec in sorted(operators().items()):
+        for number, case in enumerate(spec.cases):
+            if "float32" in case.kinds:
+                yield Subject(f"{name}-{number}", spec, case)
+
+
+def int8_subjects() -> Iterator[Subject]:
+    """Every int8 case of every operator in every setting."""
+    for name, spec in sorted(operators().items()):
+        for number, case in enumerate(spec.cases):
+            if "int8" in case.kinds and spec.quant is not None:
+                for setting in SETTINGS:
+                    yield Subject(f"{name}-{number}-{setting.name}", spec, case, setting)
+
+
+def seed_of(case: Case) -> int:
+    return 1 + sum(sum(o.shape) for o in case.operands if o is not None)
+
+
+def float_graph(spec: OpSpec, case: Case) -> Graph:
+    graph = Graph(spec.name)
+    b = Builder(graph, operators())
+    rng = np.random.default_rng(seed_of(case))
+    values: list[Value | None] = []
+    for index, operand in enumerate(case.operands):
+        if operand is None:
+            values.append(None)
+            continue
+        data = operand.sample(rng)
+        constant = b.constant(f"x{index}", data)
+        values.append(constant if operand.constant else b.input(f"x{index}", constant.type))
+    graph.outputs = b.nodes(spec.name, values, case.attrs, name="node", outputs=("y",))
+    return graph
+
+
+def float_inputs(graph: Graph, case: Case, seed: int = 0) -> dict[str, Array]:
+    """Numbers for the inputs of ``float_graph(case)``, by the case's own ranges."""
+    rng = np.random.default_rng(1000 + seed)
+    samples = {f"x{i}": o.sample(rng) for i, o in enumerate(case.operands) if o is not None}
+    return {v.name: samples[v.name] for v in graph.inputs}
+
+
+def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm") -> Graph:
+    rule = spec.quant
+    assert rule is not None
+    rng = np.random.default_rng(seed_of(case))
+    samples = [None if o is None else o.sample(rng) for o in case.operands]
+    attrs = spec.attrs() if case.attrs is None else case.attrs
+    with np.errstate(all="ignore"):
+        result = np.asarray(spec.forward(np, attrs, *samples))
+    shared = _fitting(samples[0], setting.input_zero, setting.stretch)
+    graph = Graph(spec.name)
+    b = Builder(graph, operators())
+    values: list[Value | None] = []
+    activations = 0
+    for index, (operand, data) in enumerate(zip(case.operands, samples, strict=True)):
+        if operand is None or data is None:
+            values.append(None)
+        elif index == rule.weights:
+            values.append(_weights(b, f"x{index}", data, None if setting.per_tensor else rule.weight_axis))
+        elif index == rule.bias:
+            first, weights = values[0], values[rule.weights or 1]
+            assert first is not None
+            assert weights is not None
+            values.append(_bias(b, f"x{index}", data, first, weights))
+        else:
+            zero = setting.input_zero if activations == 0 else FURTHER_ZERO_POINTS[activations - 1]
+            quant = shared if rule.result == "same" else _fitting(data, zero, setting.stretch)
+            activations += 1
+            stored = b.constant(f"x{index}", _quantized(data, quant), quant)
+            values.append(stored if operand.constant else b.input(f"x{index}", stored.type))
+    quant = _result_params(rule, shared, result, setting)
+    graph.outputs = b.nodes(spec.name, values, attrs, name="node", outputs=("y",), quant=quant, rounding=rounding)
+    return graph
+
+
+def _result_params(rule: QuantRule, shared: QuantParams, result: Array, setting: Setting) -> QuantParams:
+    if isinstance(rule.result, QuantParams):
+        return rule.result
+    if rule.result == "same" or setting.same:
+        return shared
+    return _fitting(result, setting.output_zero, setting.stretch)
+
+
+def _fitting(data: Any, zero_point: int, stretch: float) -> QuantParams:
+    """Parameters whose range reaches the largest magnitude on the side that has more room."""
+    largest = float(np.max(np.abs(data), initial=1e-3, where=np.isfinite(data)))
+    room = max(127 - zero_point, zero_point + 128)
+    return QuantParams.per_tensor(largest * stretch / room, zero_point)
+
+
+def _quantized(data: Any, quant: QuantParams) -> Array:
+    from burnc.ir import DType, TensorType
+
+    return quantize(data, TensorType(DType.INT8, np.shape(data), quant))
+
+
+def _weights(b: Builder, name: str, data: Any, axis: int | None) -> Value:
+    others = None if axis is None else tuple(i for i in range(data.ndim) if i != axis)
+    scale = np.ravel(np.max(np.abs(data), axis=others)).astype(np.float32) / np.float32(127)
+    quant = QuantParams.per_tensor(float(scale[0])) if axis is None else QuantParams.per_axis(scale.tolist(), axis)
+    return b.constant(name, _quantized(data, quant), quant)
+
+
+def _bias(b: Builder, name: str, data: Any, x: Value, weights: Value) -> Value:
+    quant = weights.type.quant
+    assert quant is not None
+    scale = np.float32(x.type.scale) * np.array(quant.scale, np.float32)
+    stored = np.rint(data / scale).astype(np.int32)
+    axis = None if quant.axis is None else 0
+    return b.constant(name, stored, QuantParams(tuple(scale.tolist()), (0,) * len(scale), axis))
+
+
+def int8_inputs(graph: Graph) -> Iterator[dict[str, Array]]:
+    """Full-range random numbers, then all -128, all 127, and the two against each other."""
+    rng = np.random.default_rng(7)
+
+    def filled(numbers: tuple[int, ...]) -> dict[str, Array]:
+        return {
+            v.name: np.full(v.type.shape, numbers[i % len(numbers)], np.int8) for i, v in enumerate(graph.inputs)
+        }
+
+    for _ in range(3):
+        yield {v.name: rng.integers(-128, 128, v.type.shape, dtype=np.int8) for v in graph.inputs}
+    yield filled((-128,))
+    yield filled((127,))
+    yield filled((-128, 127))
