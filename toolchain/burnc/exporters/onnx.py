@@ -24,8 +24,9 @@ from burnc.ir import Array, DType, Graph, Node, QuantParams, TensorType, Value
 from burnc.ops import operators
 from burnc.ops.spatial import NHWC_FROM_NCHW
 
-OPSET = 21
-IR_VERSION = 10
+OPSET = 19
+"""onnxruntime 1.32 breaks its own QDQ rewriting at opset 21 (output_dtype against y_zero_point)."""
+IR_VERSION = 9
 NOT_WRITTEN = ("source.", "import.")
 """Metadata about the file that a graph came from, which is another file than the one that is written."""
 
@@ -57,8 +58,8 @@ def onnx_bytes(graph: Graph) -> bytes:
 class _Writer:
     """The ``OnnxWriter`` that operators' ``to_onnx`` write with.
 
-    A quantized value ``v`` is ``v.real`` as its operator computes it and ``v`` after QuantizeLinear; where it is a graph
-    input or output, ``v`` is the float edge and ``v.quantized`` the int8 tensor.
+    A quantized value ``v`` is ``v.real`` as its operator computes it and ``v`` after QuantizeLinear; where it is a
+    graph input or output, ``v`` is the float edge and ``v.quantized`` the int8 tensor.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -69,6 +70,7 @@ class _Writer:
         self.node_names: set[str] = {node.name for node in graph.nodes}
         self.writer_of: dict[str, onnx.NodeProto] = {}
         self.current: Node | None = None
+        self.stored: dict[tuple[Value, tuple[int, ...]], str] = {}
         self.quantized: dict[Value, str] = {}
         for value in graph.inputs:
             if value.type.quant is not None:
@@ -100,9 +102,7 @@ class _Writer:
             return ""
         if value.type.quant is not None:
             return self._dequantize(value, self._fresh(f"{value.name}.dequantized"))
-        if value.data is not None:
-            self._initializer(value.name, value.data)
-        return value.name
+        return value.name if value.data is None else self._stored(value)
 
     def output(self, node: Node, index: int = 0) -> str:
         value = node.outputs[index]
@@ -125,14 +125,12 @@ class _Writer:
         value = node.input(index)
         if value.data is None:
             return self.transposed(self.input(node, index), permutation)
-        name = self._fresh(f"{value.name}.permuted")
-        self._initializer(name, np.ascontiguousarray(value.data.transpose(permutation)))
+        name = self._stored(value, tuple(permutation))
         quant = value.type.quant
         if quant is None:
             return name
         axis = None if quant.axis is None else list(permutation).index(quant.axis)
-        result = self._fresh(f"{value.name}.dequantized")
-        return self._dequantize_linear(name, value, quant.with_axis(axis), result)
+        return self._dequantize_linear(name, value, quant.with_axis(axis), self._fresh(f"{value.name}.dequantized"))
 
     def finish(self, node: Node, result: str, *, from_nchw: bool = False) -> None:
         low = getattr(node.attrs, "activation_min", -math.inf)
@@ -184,9 +182,8 @@ class _Writer:
     def _dequantize(self, value: Value, result: str) -> str:
         quant = value.type.quant
         assert quant is not None
-        if value.data is not None:
-            self._initializer(value.name, value.data)
-        return self._dequantize_linear(self.quantized.get(value, value.name), value, quant, result)
+        name = self.quantized[value] if value.data is None else self._stored(value)
+        return self._dequantize_linear(name, value, quant, result)
 
     def _dequantize_linear(self, name: str, value: Value, quant: QuantParams, result: str) -> str:
         inputs = [name, *self._parameters(value, quant)]
@@ -200,6 +197,16 @@ class _Writer:
             zero_point = np.array(quant.zero_point, value.type.dtype.numpy).reshape(shape)
             names.append(self._initializer(f"{value.name}.zero_point", zero_point))
         return names
+
+    def _stored(self, value: Value, permutation: tuple[int, ...] = ()) -> str:
+        """The initializer of a constant, its axes permuted; the first form that is asked for has the value's name."""
+        assert value.data is not None
+        key = (value, permutation)
+        if key not in self.stored:
+            is_first = all(other is not value for other, _ in self.stored)
+            self.stored[key] = value.name if is_first else self._fresh(value.name)
+            self._initializer(self.stored[key], value.data.transpose(permutation) if permutation else value.data)
+        return self.stored[key]
 
     def _initializer(self, name: str, data: Array) -> str:
         if name not in self.initializers:
@@ -232,8 +239,8 @@ class _Writer:
         found: list[onnx.ValueInfoProto] = []
         for value in self.graph.outputs:
             name = value.name
-            if value.data is not None and name not in self.initializers:
-                self._initializer(name, value.data)
+            if value.data is not None and self._stored(value) != name:
+                raise UnsupportedError([Unsupported(name, "constant", "as an output it must not be a weight as well")])
             if any(name == other.name for other in found):
                 name = self._add("Identity", [name], [self._fresh(name)], f"{name}.Identity", {})
             found.append(_value_info(name, value.type))

@@ -172,7 +172,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
         [w.transposed(w.input(node, 0), NCHW_FROM_NHWC)],
         kernel_shape=a.kernel,
         strides=a.stride,
-        dilations=a.dilation,
+        dilations=None if a.dilation == (1, 1) else a.dilation,  # new in opset 19, so few readers know it
         pads=(pad.top, pad.left, pad.bottom, pad.right),
         count_include_pad=int(a.counted != NO_PADDING),
         ceil_mode=extra,

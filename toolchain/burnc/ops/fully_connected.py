@@ -157,11 +157,10 @@ def from_tflite(node: FileNode) -> list[Value]:
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     bias = [w.input(node, 2)] if len(node.inputs) > 2 and node.inputs[2] is not None else []
-    inputs = [w.input(node, 0), w.weight(node, 1, SWAPPED)]
     if node.input(0).type.rank == 2:
-        w.finish(node, w.emit("Gemm", [*inputs, *bias]))
+        w.finish(node, w.emit("Gemm", [w.input(node, 0), w.input(node, 1), *bias], transB=1))
         return
-    y = w.emit("MatMul", inputs)
+    y = w.emit("MatMul", [w.input(node, 0), w.weight(node, 1, SWAPPED)])
     w.finish(node, w.emit("Add", [y, *bias]) if bias else y)
 
 
