@@ -54,6 +54,8 @@ def _load(entry: EntryPoint) -> Callable[..., Backend]:
         constructor: Callable[..., Backend] = entry.load()
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0] or str(error)
+        if package in ("burnc", entry.module.partition(".")[0]):
+            raise  # a fault in the backend itself, not something the user could install
         raise ToolMissingError(
             f"device {entry.name!r} needs the Python package {package!r}, which is not installed",
             where=f"entry point {entry.value}",
