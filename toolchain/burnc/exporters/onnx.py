@@ -2,10 +2,8 @@
 
 A quantized activation is a QuantizeLinear after the float operator that computes it and a DequantizeLinear before each
 one that reads it; quantized weights and biases are int8 and int32 initializers with a DequantizeLinear. Quantized graph
-inputs and outputs are float in the file. What ONNX cannot say stands in ``metadata_props``:
-
-- ``burnc.rounding``: JSON, node name -> rounding, where it is not the default;
-- ``burnc.io``: JSON, input or output name -> element type in the IR, where it is not that of the file.
+inputs and outputs are float in the file. What ONNX cannot say (names of inner values, roundings, which edges are
+quantized) stands in ``metadata_props`` under the keys of ``burnc.ir.metadata``.
 """
 
 from __future__ import annotations
@@ -21,13 +19,14 @@ from onnx import helper, numpy_helper
 
 from burnc.errors import Unsupported, UnsupportedError
 from burnc.ir import Array, DType, Graph, Node, QuantParams, TensorType, Value
+from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE
 from burnc.ops import operators
 from burnc.ops.spatial import NHWC_FROM_NCHW
 
 OPSET = 19
 """onnxruntime 1.32 breaks its own QDQ rewriting at opset 21 (output_dtype against y_zero_point)."""
 IR_VERSION = 9
-NOT_WRITTEN = ("source.", "import.")
+NOT_WRITTEN = (SOURCE, NOTES)
 """Metadata about the file that a graph came from, which is another file than the one that is written."""
 
 
@@ -248,13 +247,14 @@ class _Writer:
 
     def _metadata(self) -> dict[str, str]:
         facts = {key: text for key, text in self.graph.metadata.items() if not key.startswith(NOT_WRITTEN)}
-        rounding = {node.name: node.rounding for node in self.graph.nodes if node.rounding != "tflm"}
-        edges = [*self.graph.inputs, *self.graph.outputs]
-        quantized = {value.name: value.type.dtype.value for value in edges if value.type.quant is not None}
-        for key, table in (("burnc.rounding", rounding), ("burnc.io", quantized)):
-            facts.pop(key, None)
-            if table:
-                facts[key] = json.dumps(table, sort_keys=True)
+        facts.pop(IO, None)
+        if any(value.type.quant is not None for value in self.graph.values()):
+            edges = [*self.graph.inputs, *self.graph.outputs]
+            quantized = {value.name: value.type.dtype.value for value in edges if value.type.quant is not None}
+            facts[IO] = json.dumps(quantized, sort_keys=True)
+        nodes = [[n.op, n.name, n.rounding, [v.name for v in n.outputs]] for n in self.graph.nodes]
+        constants = [value.name for value in self.graph.constants()]
+        facts[NAMES] = json.dumps({"constants": constants, "nodes": nodes}, sort_keys=True)
         return facts
 
 

@@ -6,8 +6,10 @@ from burnc.passes.fold_bias import FoldBias
 from burnc.passes.fold_constants import FoldConstants
 from burnc.passes.fuse_activation import FuseActivation
 from burnc.passes.matmul_to_fully_connected import MatmulToFullyConnected
+from burnc.passes.move_dequantized_constants import MoveDequantizedConstants
 from burnc.passes.order_operands import OrderOperands
 from burnc.passes.remove_dead_code import RemoveDeadCode
+from burnc.passes.restore_names import RestoreNames
 from burnc.passes.rewrite import Change, Pass, RewritePass, run_passes
 from burnc.passes.sink_transposes import SinkTransposes
 
@@ -22,6 +24,7 @@ def canonical_passes() -> list[Pass]:
     return [
         RemoveDeadCode(),
         FoldConstants(),
+        MoveDequantizedConstants(),
         OrderOperands(),
         MatmulToFullyConnected(),
         SinkTransposes(),
@@ -40,9 +43,11 @@ __all__ = [
     "FoldConstants",
     "FuseActivation",
     "MatmulToFullyConnected",
+    "MoveDequantizedConstants",
     "OrderOperands",
     "Pass",
     "RemoveDeadCode",
+    "RestoreNames",
     "RewritePass",
     "SinkTransposes",
     "canonical_passes",

@@ -6,10 +6,13 @@ quantized and how; this pass is the one place that makes it so.
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from numpy.typing import NDArray
 
 from burnc.ir import Builder, DType, Graph, Node, QuantParams, Value
+from burnc.ir.metadata import IO
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
@@ -158,14 +161,15 @@ class AbsorbEdges:
 
     1. A float graph input that quantize nodes with equal parameters alone read becomes a quantized input of that name.
     2. A float graph output that dequantize computes becomes the quantized value, under the output's name.
+    3. A file that burnc wrote says which edges were quantized; the others stay float.
     """
 
     name = "absorb quantized edges"
 
     def run(self, graph: Graph) -> int:
-        changed = sum(_absorb_input(graph, value) for value in list(graph.inputs))
+        changed = sum(_absorb_input(graph, v) for v in list(graph.inputs) if _may_be_quantized(graph, v))
         for position, value in enumerate(graph.outputs):
-            twin = _quantized_twin(value)
+            twin = _quantized_twin(value) if _may_be_quantized(graph, value) else None
             if twin is not None and twin not in graph.outputs and twin not in graph.inputs and not twin.is_constant:
                 if len([v for v in graph.outputs if v is value]) > 1:
                     continue
@@ -174,6 +178,16 @@ class AbsorbEdges:
                 changed += 1
         remove_dead_nodes(graph)
         return changed
+
+
+def _may_be_quantized(graph: Graph, edge: Value) -> bool:
+    """Rule 3."""
+    if IO not in graph.metadata:
+        return True
+    try:
+        return edge.name in json.loads(graph.metadata[IO])
+    except (ValueError, TypeError):
+        return True
 
 
 def _absorb_input(graph: Graph, value: Value) -> bool:

@@ -19,6 +19,7 @@ from burnc.importers.onnx.opset import check, convert, default_opset, infer_shap
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
+from burnc.ir.metadata import NOTES
 from burnc.ops import onnx_mappings, operators
 from burnc.ops.mapping import FileNode, Refusal
 
@@ -68,7 +69,7 @@ def _metadata(file: OnnxFile, opset: int | None, notes: Sequence[str]) -> dict[s
     facts["source.opset"] = "" if opset is None else str(opset)
     facts["source.ir_version"] = str(file.ir_version)
     if notes:
-        facts["import.notes"] = "\n".join(notes)
+        facts[NOTES] = "\n".join(notes)
     return facts
 
 

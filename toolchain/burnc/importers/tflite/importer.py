@@ -13,6 +13,7 @@ from burnc.importers.mapped import build_nodes
 from burnc.importers.tflite.reading import FileOperator, FileTensor, TfliteFile, read_tflite
 from burnc.importers.tflite.tensors import constant_data, tensor_type, why_not_carried
 from burnc.ir import Builder, DType, Graph, Node, QuantParams, TensorType, Value, constant, verify
+from burnc.ir.metadata import NOTES
 from burnc.ops import operators, tflite_mappings
 from burnc.ops.mapping import FileNode, Refusal
 
@@ -74,7 +75,7 @@ class _OperatorImporter:
             "source.version": str(self.file.version),
         }
         if self.notes:
-            facts["import.notes"] = "\n".join(self.notes)
+            facts[NOTES] = "\n".join(self.notes)
         return facts
 
     def _check_indices(self) -> None:

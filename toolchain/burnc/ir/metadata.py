@@ -1,0 +1,15 @@
+"""Keys of ``Graph.metadata`` that burnc itself reads and writes; all others are the model's own facts."""
+
+from __future__ import annotations
+
+NOTES = "import.notes"
+"""Lines for the user: what the importer chose."""
+
+SOURCE = "source."
+"""Prefix of facts about the file that a graph was read from: format, sha256, producer, opset, …"""
+
+IO = "burnc.io"
+"""JSON, input or output name -> quantized element type (ONNX has float edges). Present where anything is quantized."""
+
+NAMES = "burnc.names"
+"""JSON, {"constants": [name, …], "nodes": [[operator, name, rounding, [result, …]], …]} of a canonical graph."""
