@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnc.backends.inputs import checked_inputs
-from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support
+from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support, check_inputs
 from burnc.boards import load_board
 from burnc.codegen.emit_c import arena_bytes, emit_c
 from burnc.codegen.lower import LowerOptions, lower
@@ -21,7 +20,7 @@ from burnc.codegen.rendered import build_kernel
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS, compile_objects, link_shared_library
 from burnc.compilers.toolchains import find_host_compiler
 from burnc.errors import BurncError, GraphError
-from burnc.ir import Array, Graph, Node, Value
+from burnc.ir import Array, Graph, Node, Value, with_outputs
 
 PREFIX = "host_model"
 
@@ -54,17 +53,9 @@ class CBackend(Backend):
             UnsupportedError: an operator has no kernel. CompileError, ToolMissingError: the compiler failed or is missing.
         """
         self.require_support(graph)
-        tapped = with_kept_outputs(graph, keep)
+        tapped = with_outputs(graph, keep)
         program = lower(tapped, load_board("host"), self._options)
         return CExecutable(tapped, program)
-
-
-def with_kept_outputs(graph: Graph, keep: Sequence[Value]) -> Graph:
-    """A copy of the graph that also returns the values of those names."""
-    copy = graph.copy()
-    held = {v.name for v in copy.outputs}
-    copy.outputs += [copy.value(v.name) for v in keep if v.name not in held]
-    return copy
 
 
 class CExecutable:
@@ -88,7 +79,7 @@ class CExecutable:
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """One inference; outputs and kept values by name."""
-        arrays = checked_inputs(self._graph, inputs)
+        arrays = check_inputs(self._graph, inputs)
         for name, value in ((p.value.name, p.value) for p in self._program.inputs):
             self._view(value)[...] = arrays[name]
         status = self._run(self._memory.ctypes.data)

@@ -11,6 +11,7 @@ from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, P
 from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
+from burnc.ir.metadata import SOURCE
 from burnc.ir.types import format_float
 from burnc.kernel.c99 import C_TYPES, format_array, format_scalar
 from burnc.resources import data_folder
@@ -18,7 +19,7 @@ from burnc.resources import data_folder
 if TYPE_CHECKING:
     import jinja2
 
-_MEMBERS = {
+MEMBERS = {
     DType.INT8: "s8", DType.UINT8: "u8", DType.BOOL: "b8", DType.INT16: "s16", DType.UINT16: "u16", DType.INT32: "s32",
     DType.UINT32: "u32", DType.INT64: "s64", DType.UINT64: "u64", DType.FLOAT32: "f32", DType.FLOAT64: "f64",
 }  # fmt: skip
@@ -76,7 +77,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "PREFIX": prefix.upper(),
         "version": __version__,
         "model_name": comment_text(program.graph.name),
-        "sha256": program.graph.metadata.get("sha256", "unknown"),
+        "sha256": program.graph.metadata.get(SOURCE + "sha256", "unknown"),
         "board": program.board.key,
         "optimize": program.optimize,
         "io": program.io,
@@ -117,8 +118,8 @@ def _arena_members(program: Program) -> list[dict[str, Any]]:
     used |= {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
     total = arena_bytes(program)
     return [
-        {"type": C_TYPES[dtype], "name": _MEMBERS[dtype], "count": -(-total // dtype.bytes)}
-        for dtype in _MEMBERS
+        {"type": C_TYPES[dtype], "name": MEMBERS[dtype], "count": -(-total // dtype.bytes)}
+        for dtype in MEMBERS
         if dtype in used
     ]
 
@@ -172,7 +173,7 @@ def _shares(program: Program, port: Value, value: Value) -> bool:
 
 
 def _at(dtype: DType, offset: int) -> str:
-    text = f"arena->memory.{_MEMBERS[dtype]}"
+    text = f"arena->memory.{MEMBERS[dtype]}"
     return text if offset == 0 else f"{text} + {offset // dtype.bytes}"
 
 

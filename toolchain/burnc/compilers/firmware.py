@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnc.boards import Board, Build, Memory
+from burnc.board_support import board_defines, build_of, linker_script, support_include_dirs, support_sources
+from burnc.boards import Board
 from burnc.compilers.boot2 import BOOT2_BYTES, seal_boot2
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS, Optimize, compile_objects, link_program
 from burnc.compilers.elf import Elf, Section, Symbol, flat_image, read_elf
 from burnc.compilers.toolchains import CCompiler, find_compiler
 from burnc.compilers.uf2 import pack_uf2
-from burnc.errors import BoardError, CompileError, DoesNotFitError
+from burnc.errors import CompileError, DoesNotFitError
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def build_firmware(
         CompileError: a source does not compile, or the objects do not link.
         DoesNotFitError: the program is larger than the board's flash or RAM.
     """
-    build = _build_of(board)
+    build = build_of(board)
     compiler = compiler or find_compiler(board)
     defines = [*board_defines(board), *defines]
     code_flags = [*CODE_FLAGS, *build.flags, *flags]
@@ -96,65 +97,8 @@ def build_firmware(
     return _package(board, path, read_elf(path), compiler)
 
 
-def support_sources(board: Board) -> list[Path]:
-    """The board's C and assembler files, and those that all boards without a C library share.
-
-    Raises:
-        BoardError: the board does not say how firmware for it is built.
-    """
-    support = _build_of(board).support
-    folders = [support, support.parent]
-    return [path for folder in folders for suffix in ("*.S", "*.c") for path in sorted(folder.glob(suffix))]
-
-
-def support_include_dirs(board: Board) -> list[Path]:
-    """Where ``burnc_port.h`` and the headers of the board's support code lie.
-
-    Raises:
-        BoardError: the board does not say how firmware for it is built.
-    """
-    support = _build_of(board).support
-    return [support, support.parent]
-
-
-def board_defines(board: Board) -> list[str]:
-    """The macros that carry the board file's figures into its support code."""
-    defines = [f"BURNC_UART_BAUD={board.uart.baud}u"] if board.uart else []
-    if board.usb_id:
-        vendor, product = board.usb_id
-        defines += [f"BURNC_USB_VENDOR=0x{vendor:04x}u", f"BURNC_USB_PRODUCT=0x{product:04x}u"]
-    return defines
-
-
-def linker_script(board: Board) -> str:
-    """The board's complete linker script: its regions FLASH and RAM, then the script of its support code.
-
-    Raises:
-        BoardError: the board does not say how firmware for it is built, or lists no flash or no RAM.
-    """
-    script = _build_of(board).link_script.read_text(encoding="utf-8")
-
-    def region(name: str, attributes: str, memory: Memory | None) -> str:
-        if memory is None:
-            raise BoardError(f"the board {board.key} lists no memory of the kind {name.lower()}")
-        return f"  {name} ({attributes}) : ORIGIN = 0x{memory.origin:08x}, LENGTH = {memory.size}\n"
-
-    flash = region("FLASH", "rx", board.first_memory("flash"))
-    ram = region("RAM", "rwx", board.first_memory("ram"))
-    return f"MEMORY\n{{\n{flash}{ram}}}\n\n{script}"
-
-
 # What GNU ld and lld say when a region is full, and the linker scripts when no stack is left.
 _OVERFLOW_SIGNS = ("will not fit in region", "overflowed by", "no room is left in RAM")
-
-
-def _build_of(board: Board) -> Build:
-    if board.build is None:
-        raise BoardError(
-            f"the board {board.key} does not say how firmware for it is built",
-            hint="add a [build] table to its file (docs/adding_a_board.md), or export C for your own project",
-        )
-    return board.build
 
 
 def _link_flags(compiler: CCompiler, script: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The intermediate representation: typed values, nodes and graphs, and what checks and prints them."""
 
 from burnc.ir.builder import Builder
-from burnc.ir.graph import ROUNDINGS, Graph, Node, Operator, Value, constant
+from burnc.ir.graph import ROUNDINGS, Graph, Node, Operator, Value, constant, with_outputs
 from burnc.ir.pattern import Match, Pattern, anything, const, maybe, op
 from burnc.ir.printer import print_graph
 from burnc.ir.types import Array, DType, QuantParams, TensorType
@@ -27,4 +27,5 @@ __all__ = [
     "op",
     "print_graph",
     "verify",
+    "with_outputs",
 ]

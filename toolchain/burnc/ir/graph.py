@@ -192,3 +192,11 @@ class Graph:
             outputs = [twin[v] for v in node.outputs]
             result.nodes.append(Node(node.operator, node.attrs, inputs, outputs, node.name, node.rounding))
         return result
+
+
+def with_outputs(graph: Graph, values: Sequence[Value]) -> Graph:
+    """A copy of the graph that also returns the values of those names, after its own outputs."""
+    copy = graph.copy()
+    held = {v.name for v in copy.outputs}
+    copy.outputs += [copy.value(v.name) for v in values if v.name not in held]
+    return copy

@@ -1,0 +1,1 @@
+"""Boards, emulated or real, as devices that run graphs."""
