@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir import Array, Builder, Graph, QuantParams, Value
+from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType, Value
 from burnc.numerics import quantize
 from burnc.ops import OpSpec, operators
-from burnc.ops.case import Case
+from burnc.ops.case import Case, Operand
 from burnc.ops.spec import QuantRule
 
 
@@ -97,10 +97,15 @@ def float_graph(spec: OpSpec, case: Case) -> Graph:
             values.append(None)
             continue
         data = operand.sample(rng)
-        constant = b.constant(f"x{index}", data)
-        values.append(constant if operand.constant else b.input(f"x{index}", constant.type))
+        values.append(_operand(b, operand, f"x{index}", data))
     graph.outputs = b.nodes(spec.name, values, case.attrs, name="node", outputs=("y",))
     return graph
+
+
+def _operand(b: Builder, operand: Operand, name: str, data: Array, quant: QuantParams | None = None) -> Value:
+    if operand.constant:
+        return b.constant(name, data, quant)
+    return b.input(name, TensorType(DType.of(data), data.shape, quant))
 
 
 def float_inputs(graph: Graph, case: Case, seed: int = 0) -> dict[str, Array]:
@@ -137,8 +142,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
             zero = setting.input_zero if activations == 0 else FURTHER_ZERO_POINTS[activations - 1]
             quant = shared if rule.result == "same" else _fitting(data, zero, setting.stretch)
             activations += 1
-            stored = b.constant(f"x{index}", _quantized(data, quant), quant)
-            values.append(stored if operand.constant else b.input(f"x{index}", stored.type))
+            values.append(_operand(b, operand, f"x{index}", _quantized(data, quant), quant))
     quant = _result_params(rule, shared, result, setting)
     graph.outputs = b.nodes(spec.name, values, attrs, name="node", outputs=("y",), quant=quant, rounding=rounding)
     return graph
@@ -160,8 +164,6 @@ def _fitting(data: Any, zero_point: int, stretch: float) -> QuantParams:
 
 
 def _quantized(data: Any, quant: QuantParams) -> Array:
-    from burnc.ir import DType, TensorType
-
     return quantize(data, TensorType(DType.INT8, np.shape(data), quant))
 
 
@@ -186,9 +188,7 @@ def int8_inputs(graph: Graph) -> Iterator[dict[str, Array]]:
     rng = np.random.default_rng(7)
 
     def filled(numbers: tuple[int, ...]) -> dict[str, Array]:
-        return {
-            v.name: np.full(v.type.shape, numbers[i % len(numbers)], np.int8) for i, v in enumerate(graph.inputs)
-        }
+        return {v.name: np.full(v.type.shape, numbers[i % len(numbers)], np.int8) for i, v in enumerate(graph.inputs)}
 
     for _ in range(3):
         yield {v.name: rng.integers(-128, 128, v.type.shape, dtype=np.int8) for v in graph.inputs}

@@ -89,7 +89,7 @@ class _Writer:
         self.operators.append((self.codes.index(number), list(inputs), list(outputs), options, fields))
 
     def padded(self, x: Value, pads: Sequence[tuple[int, int]], value: int | None = None) -> int:
-        """Index of a tensor that is ``x`` with explicit padding; ``value`` is a quantized number, the zero point if None."""
+        """Index of a tensor that is ``x`` padded with a quantized number; with the zero point if it is None."""
         shape = [b + n + e for (b, e), n in zip(pads, x.type.shape, strict=True)]
         result = self.new_tensor(f"{x.name}_padded", x.type.with_shape(shape))
         paddings = self.constant(f"{x.name}_pads", np.array(pads, np.int32))

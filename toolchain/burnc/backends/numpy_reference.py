@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from burnc.backends.inputs import checked_inputs
-from burnc.backends.protocol import SUPPORTED, Backend, Support
+from burnc.backends.protocol import SUPPORTED, Backend, Support, check_inputs
 from burnc.errors import BurncError, GraphError
 from burnc.ir import Array, Graph, Node, Value
 from burnc.ops import OpSpec
@@ -48,7 +47,7 @@ class NumpyExecutable:
         self._last_use = _last_uses(graph, self._results)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        arrays = checked_inputs(self._graph, inputs)
+        arrays = check_inputs(self._graph, inputs)
         held: dict[Value, Array] = {value: arrays[value.name] for value in self._graph.inputs}
         for node in self._graph.nodes:
             operands = [None if v is None else _read(v, held) for v in node.inputs]

@@ -1,0 +1,23 @@
+"""The installed backends that run on this computer: what a plug-in registers is tested like the built-in ones."""
+
+from __future__ import annotations
+
+import shutil
+
+from burnc.backends import Backend, device
+from burnc.backends.registry import available
+from requirements import REQUIRE_ALL
+
+# Backends of another machine, and the reference itself.
+ELSEWHERE = {"board", "serial", "numpy"}
+NEEDED = {"c": ("cc", "gcc", "clang")}
+
+
+def host_backends() -> list[Backend]:
+    """Every registered host backend that this machine has the tools for; with BURNC_REQUIRE_ALL=1 all of them."""
+    found: list[Backend] = []
+    for name in sorted(set(available()) - ELSEWHERE):
+        tools = NEEDED.get(name, ())
+        if REQUIRE_ALL or not tools or any(map(shutil.which, tools)):
+            found.append(device(name))
+    return found

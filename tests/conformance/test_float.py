@@ -1,0 +1,50 @@
+"""Every float case of every operator: the numpy reference against onnxruntime, every backend against both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from burnc.backends import Backend
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.ir import Array, Graph, verify
+from burnc.ops import operators
+from conformance.backends import host_backends
+from conformance.check import differences
+from conformance.single_node import Subject, float_inputs, float_subjects
+from oracles.float_onnx import run_graph
+
+SUBJECTS = list(float_subjects())
+BACKENDS = host_backends()
+
+
+class OnnxRuntime:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        return run_graph(self._graph, inputs)
+
+
+def test_every_operator_has_cases():
+    without = [name for name, spec in operators().items() if not spec.cases]
+    assert without == ["dequantize"]  # it starts from a quantized input: test_edges.py
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_reference_equals_onnxruntime(subject: Subject):
+    graph = subject.graph()
+    verify(graph)
+    inputs = [float_inputs(graph, subject.case, seed) for seed in range(2)]
+    assert differences(NumpyReference().compile(graph), OnnxRuntime(graph), inputs) == []
+
+
+@pytest.mark.parametrize("backend", BACKENDS, ids=lambda b: b.name)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_backend_equals_reference(subject: Subject, backend: Backend):
+    graph = subject.graph()
+    answers = [backend.supports(node) for node in graph.nodes]
+    assert all(answers), [a.why for a in answers]
+    inputs = [float_inputs(graph, subject.case, seed) for seed in range(2)]
+    assert differences(backend.compile(graph), NumpyReference().compile(graph), inputs) == []
