@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnc.backends.inputs import checked_inputs
-from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support
+from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support, check_inputs
 from burnc.boards import load_board
 from burnc.codegen.emit_c import arena_bytes, emit_c
 from burnc.codegen.lower import LowerOptions, lower
@@ -80,7 +79,7 @@ class CExecutable:
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """One inference; outputs and kept values by name."""
-        arrays = checked_inputs(self._graph, inputs)
+        arrays = check_inputs(self._graph, inputs)
         for name, value in ((p.value.name, p.value) for p in self._program.inputs):
             self._view(value)[...] = arrays[name]
         status = self._run(self._memory.ctypes.data)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnc.backends.inputs import checked_inputs
-from burnc.backends.protocol import SUPPORTED, Backend, Support
+from burnc.backends.protocol import SUPPORTED, Backend, Support, check_inputs
 from burnc.boards import Board, load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
@@ -92,7 +91,7 @@ class BoardExecutable:
 
     def measured_run(self, inputs: Mapping[str, Array], *, measure_stack: bool = False) -> BoardRun:
         """One inference with cycles, and the stack where asked for."""
-        arrays = checked_inputs(self._graph, inputs)
+        arrays = check_inputs(self._graph, inputs)
         client = self._connect()
         for index, value in enumerate(self._graph.inputs):
             client.write_input(index, np.ascontiguousarray(arrays[value.name]).tobytes())
