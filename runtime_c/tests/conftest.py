@@ -18,6 +18,9 @@ RUNTIME = TESTS.parent
 BASE = ["-std=c99", "-ffp-contract=off"]
 SANITIZE = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
+# What a Cortex-M0+ chooses by itself.
+SMALL_CORE = ["-DBURNC_SHORT_MULTIPLY=1", "-DBURNC_FEW_REGISTERS=1"]
+
 # Each way to build the driver has a name, a compiler and flags.
 VARIANTS: dict[str, list[str]] = {
     "gcc-O2": ["gcc", *BASE, "-O2"],
@@ -25,9 +28,9 @@ VARIANTS: dict[str, list[str]] = {
     "gcc-Os": ["gcc", *BASE, "-Os"],
     "gcc-O3-unsigned-char": ["gcc", *BASE, "-O3", "-funsigned-char"],
     "gcc-signed-char": ["gcc", *BASE, "-O2", "-fsigned-char"],
-    "gcc-short-multiply": ["gcc", *BASE, "-O2", "-DBURNC_SHORT_MULTIPLY=1"],
+    "gcc-small-core": ["gcc", *BASE, "-O2", *SMALL_CORE],
     "gcc-sanitized": ["gcc", *BASE, *SANITIZE],
-    "gcc-sanitized-short-multiply": ["gcc", *BASE, *SANITIZE, "-DBURNC_SHORT_MULTIPLY=1"],
+    "gcc-sanitized-small-core": ["gcc", *BASE, *SANITIZE, *SMALL_CORE],
     "g++": ["g++", "-x", "c++", "-std=c++11", "-ffp-contract=off", "-O2"],
     "clang-O2": ["clang", *BASE, "-O2"],
     "clang-sanitized": ["clang", *BASE, *SANITIZE],

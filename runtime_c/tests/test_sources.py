@@ -82,6 +82,22 @@ def test_headers_stand_alone_and_beside_the_standard_ones(compiler: str, tmp_pat
     compile_all(COMPILERS[compiler], [*lone, before, after], tmp_path)
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "zig-m0plus-Os"])
+def test_two_models_share_a_translation_unit(compiler: str, tmp_path: Path) -> None:
+    """Renamed to two prefixes, as the exporter does it; only the status stays common."""
+    includes = ""
+    for prefix in ("first", "second"):
+        for path in (*HEADERS, *SOURCES):
+            text = re.sub(r'"burnc/(\w+\.h)"', rf'"{prefix}_\1"', path.read_text(encoding="utf-8"))
+            text = re.sub(r"\bburnc_(?!status\b)", f"{prefix}_", text)
+            text = re.sub(r"\bBURNC_(?!STATUS_)", f"{prefix.upper()}_", text)
+            (tmp_path / f"{prefix}_{path.name.removeprefix('burnc_')}").write_text(text)
+        includes += "".join(f'#include "{prefix}_{path.name}"\n' for path in HEADERS)
+    both = tmp_path / "both.c"
+    both.write_text(f"{includes}burnc_status use(void);\nburnc_status use(void) {{ return BURNC_STATUS_OK; }}\n")
+    compile_all([*COMPILERS[compiler], f"-I{tmp_path}"], sorted(tmp_path.glob("*.c")), tmp_path)
+
+
 @pytest.mark.parametrize("level", ["-Os", "-O2"])
 def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Path) -> None:
     known = {source.stem for source in SOURCES}

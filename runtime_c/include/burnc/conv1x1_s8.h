@@ -3,7 +3,7 @@
      y[p][o] = clamp(requantize(bias[o] + sum x[p][i] * w[o][i]) + output_zero_point)
    `pixels` is batch * height * width. Weights are [O][in_channels], zero point 0. bias[o] must already hold
    bias - input_zero_point * sum(weights of o), mod 2^32 (with bias 0 when the model has none), so that the
-   inner loop multiplies raw int8 values. x and y must not overlap. */
+   inner loop multiplies raw int8 values. Rounding is TFLM's (burnc_requantize). x and y must not overlap. */
 #ifndef BURNC_CONV1X1_S8_H
 #define BURNC_CONV1X1_S8_H
 
