@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import onnx
 
-from burnc.errors import InputError, ModelFileError
+from burnc.errors import InputError
 
 Dimension = onnx.TensorShapeProto.Dimension
 
@@ -25,11 +25,6 @@ def bind_dimensions(graph: onnx.GraphProto, dims: Mapping[str, int], batch: int 
     """
     _check_values(dims, batch)
     inputs = [value for value in graph.input if value.type.HasField("tensor_type")]
-    for value in inputs:
-        if not value.type.tensor_type.HasField("shape"):
-            raise ModelFileError(
-                f"input {value.name!r} declares no shape", where=where, hint="export the model with input shapes"
-            )
     known = {name for value in inputs for _, dim, place in _dynamic(value) for name in (dim.dim_param, place) if name}
     unknown = sorted(set(dims) - known)
     if unknown:

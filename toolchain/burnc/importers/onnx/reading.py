@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import numpy_helper
@@ -47,6 +48,7 @@ def read_onnx(source: Path | onnx.ModelProto) -> OnnxFile:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
+        _read_all_text(model)
     except Exception as error:
         raise ModelFileError("this is no ONNX model, or it is damaged", where=where, hint=_FORMAT_HINT) from error
     if not model.HasField("graph") or not model.opset_import:
@@ -66,6 +68,17 @@ def _read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+
+
+def _read_all_text(message: Any) -> None:
+    """Protobuf finds text that is no UTF-8 only when it is read, so read it all, here, where that is expected."""
+    waiting = [message]
+    while waiting:
+        for field, value in waiting.pop().ListFields():
+            if field.type == field.TYPE_MESSAGE:
+                waiting.extend(value if isinstance(value, Sequence) else [value])
+            elif field.type == field.TYPE_STRING and not isinstance(value, str):
+                list(value)
 
 
 def _check_versions(model: onnx.ModelProto, where: str) -> None:

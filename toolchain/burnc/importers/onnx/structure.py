@@ -31,9 +31,22 @@ def tidy(model: onnx.ModelProto, where: str) -> None:
             where=where,
         )
     drop_initializers_from_inputs(graph)
+    _complete_types(graph, where)
     ordered = sort_nodes(graph, where)
     del graph.node[:]
     graph.node.extend(ordered)
+
+
+def _complete_types(graph: onnx.GraphProto, where: str) -> None:
+    """Inputs need shapes; an output may lack one, which onnx's checker would not have (it is inferred later anyway)."""
+    for value in graph.input:
+        if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
+            raise ModelFileError(
+                f"input {value.name!r} declares no shape", where=where, hint="export the model with input shapes"
+            )
+    for value in graph.output:
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.shape.SetInParent()
 
 
 def drop_initializers_from_inputs(graph: onnx.GraphProto) -> None:
