@@ -128,36 +128,28 @@ def _lower_fully_connected(m: Match, emitter: Emitter) -> Call:
     return Call("burnc_fully_connected_s8", (params, node.input(0), node.output))
 
 
-def _cost(per_mac: float, per_output: float) -> Callable[[Match], float]:
+def _per_output(macs: float, taps: float, fixed: float) -> Callable[[Match], float]:
+    """Cycles for each output: so many a MAC, a row of taps and an output."""
+
     def cycles(m: Match) -> float:
-        return per_mac * spec_of(m.last).macs(m.last) + per_output * m.last.output.type.size + 200
+        node = m.last
+        outputs = node.output.type.size
+        rows = node.input(1).type.shape[1] if node.op == "conv2d" else 1
+        return macs * spec_of(node).macs(node) + (taps * rows + fixed) * outputs
 
     return cycles
 
 
 ROWS = (
-    KernelRow(
-        "conv1x1_s8",
-        CONV2D,
-        _is_pointwise,
-        _lower_pointwise,
-        _cost(7.0, 60),
-    ),
-    KernelRow(
-        "depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _cost(14.0, 90)
-    ),
-    KernelRow(
-        "conv2d_s8",
-        CONV2D,
-        lambda m: is_int8(m.last),
-        _lower_conv2d,
-        _cost(10.0, 120),
-    ),
+    KernelRow("conv1x1_s8", CONV2D, _is_pointwise, _lower_pointwise, _per_output(7.2, 0, 90), 700),
+    KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _per_output(14, 30, 150), 1000),
+    KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(7, 250, 150), 1000),
     KernelRow(
         "fully_connected_s8",
         op("fully_connected", "x", const("w"), maybe(const("b"))),
         lambda m: is_int8(m.last),
         _lower_fully_connected,
-        _cost(7.0, 60),
+        _per_output(8, 0, 100),
+        400,
     ),
 )

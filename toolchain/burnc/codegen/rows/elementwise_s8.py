@@ -117,27 +117,15 @@ def _per_element(cycles: float) -> Callable[[Match], float]:
     return lambda m: cycles * m.last.output.type.size + 150
 
 
+def _all_int8(m: Match) -> bool:
+    return is_int8(m.last)
+
+
 ROWS = (
+    KernelRow("add_s8", op("add"), _same_shapes, _lower_add, _per_element(212), 500, overlap=_in_place(0, 1)),
+    KernelRow("mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(90), 350, overlap=_in_place(0, 1)),
+    KernelRow("requantize_s8", op("quantize"), _all_int8, _lower_requantize, _per_element(80), 300, overlap=_in_place(0)),
     KernelRow(
-        "add_s8", op("add"), _same_shapes, _lower_add, _per_element(110), overlap=_in_place(0, 1)
-    ),
-    KernelRow(
-        "mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(60), overlap=_in_place(0, 1)
-    ),
-    KernelRow(
-        "requantize_s8",
-        op("quantize"),
-        lambda m: is_int8(m.last),
-        _lower_requantize,
-        _per_element(50),
-        overlap=_in_place(0),
-    ),
-    KernelRow(
-        "softmax_s8",
-        op("softmax"),
-        _softmax_is_last_axis,
-        _lower_softmax,
-        _per_element(700),
-        overlap=_in_place(0),
+        "softmax_s8", op("softmax"), _softmax_is_last_axis, _lower_softmax, _per_element(500), 900, overlap=_in_place(0)
     ),
 )

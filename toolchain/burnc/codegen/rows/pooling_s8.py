@@ -56,8 +56,6 @@ def _cycles(m: Match) -> float:
 
 
 ROWS = (
-    KernelRow("max_pool2d_s8", op("max_pool2d"), _keeps_params, _lower_max, _cycles),
-    KernelRow(
-        "average_pool2d_s8", op("average_pool2d"), _has_one_divisor_rule, _lower_average, _cycles
-    ),
+    KernelRow("max_pool2d_s8", op("max_pool2d"), _keeps_params, _lower_max, _cycles, 500),
+    KernelRow("average_pool2d_s8", op("average_pool2d"), _has_one_divisor_rule, _lower_average, _cycles, 700),
 )

@@ -48,6 +48,7 @@ class KernelRow:
         when: whether it can compute this match.
         lower: makes its constants and its call.
         cycles: estimate for one run, in CPU cycles of a Cortex-M0+ with zero-wait memory.
+        code_bytes: estimate of its code on a Cortex-M0+, for reports that are made without a compiler.
         on: the cores it runs on; None for every core.
         scratch: bytes it needs for itself.
         overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
@@ -58,6 +59,7 @@ class KernelRow:
     when: Callable[[Match], bool]
     lower: Callable[[Match, Emitter], Call]
     cycles: Callable[[Match], float]
+    code_bytes: int
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
     overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])

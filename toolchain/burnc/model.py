@@ -1,0 +1,178 @@
+"""The Python API: ``burnc.load(path)`` gives a ``Model``; everything the command line does is a method of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from burnc import pipeline
+from burnc.backends import device
+from burnc.backends.model_inputs import model_inputs, random_inputs
+from burnc.backends.protocol import Backend
+from burnc.boards import load_board
+from burnc.ir import Array, Graph, print_graph
+from burnc.pipeline import ExportOptions, Loaded, Progress, QuantizeOptions, no_progress
+from burnc.quant.datasets import Dataset, load_dataset
+from burnc.reports import (
+    EvaluateReport,
+    ExportReport,
+    InspectReport,
+    QuantizeReport,
+    SimulateReport,
+    ValidateReport,
+)
+
+Arrays = Mapping[str, Array]
+Device = str | Backend
+
+_NO_DIMS: Mapping[str, int] = {}
+
+
+class Model:
+    """A network in burnc's canonical form. Methods do not change it; ``quantize`` returns a new one.
+
+    Attributes:
+        graph: the IR.
+        quantize_report: how the model was quantized; None for one that was loaded.
+    """
+
+    def __init__(self, loaded: Loaded, quantize_report: QuantizeReport | None = None) -> None:
+        self._loaded = loaded
+        self.quantize_report = quantize_report
+
+    @property
+    def graph(self) -> Graph:
+        return self._loaded.graph
+
+    @property
+    def notes(self) -> list[str]:
+        """What the importer chose and the user should know."""
+        return self._loaded.notes
+
+    def __str__(self) -> str:
+        return print_graph(self.graph)
+
+    def inspect(self, board: str | None = None) -> InspectReport:
+        """Operators, MACs, parameters and, with a board, fit and predicted latency.
+
+        Raises:
+            BoardError: the board is unknown.
+        """
+        return pipeline.inspect(self._loaded, load_board(board) if board else None)
+
+    def quantize(
+        self,
+        data: str | Path | Dataset | Arrays,
+        options: QuantizeOptions = QuantizeOptions(),
+        progress: Progress = no_progress,
+    ) -> Model:
+        """An int8 model, calibrated on the data.
+
+        Args:
+            data: a data set, its file, or arrays by input name with the samples along the first axis.
+
+        Raises:
+            InputError: the data do not fit the model. QuantizationError: the model cannot be quantized.
+        """
+        dataset = data if isinstance(data, Dataset) else self.dataset(data)
+        loaded, report = pipeline.quantize(self.graph, dataset, options, progress)
+        return Model(loaded, report)
+
+    def run(self, inputs: Arrays, on: Device = "numpy") -> dict[str, Array]:
+        """One inference; floats for a quantized input are quantized by the model's own parameters.
+
+        Raises:
+            InputError: the inputs do not fit. BurncError: the device cannot run the model.
+        """
+        return _device(on).compile(self.graph).run(model_inputs(self.graph, inputs))
+
+    def evaluate(
+        self, data: str | Path | Dataset, on: Device = "numpy", progress: Progress = no_progress
+    ) -> EvaluateReport:
+        """Accuracy over a data set with labels.
+
+        Raises:
+            InputError: the data do not fit the model or have no labels.
+        """
+        dataset = data if isinstance(data, Dataset) else self.dataset(data)
+        return pipeline.evaluate(self.graph, dataset, _device(on), progress)
+
+    def validate(self, inputs: Sequence[Arrays] | int = 10, on: Sequence[Device] = ("c",)) -> ValidateReport:
+        """Compare devices with the numpy reference, bit for bit in int8.
+
+        Args:
+            inputs: arrays by input name for each run, or how many random ones to make.
+        """
+        runs = self.inputs(inputs)
+        return pipeline.validate(self.graph, _device("numpy"), [_device(d) for d in on], runs)
+
+    def simulate(
+        self,
+        board: str,
+        inputs: Sequence[Arrays] | int = 1,
+        *,
+        optimize: str = "balanced",
+        progress: Progress = no_progress,
+    ) -> SimulateReport:
+        """Run firmware of the model on an emulated board.
+
+        Raises:
+            BoardError, ToolMissingError, DoesNotFitError, SimulationError: it cannot be built or run.
+        """
+        runs = self.inputs(inputs)
+        return pipeline.simulate(
+            self.graph, load_board(board), runs, optimize=optimize, reference=_device("numpy"), progress=progress
+        )
+
+    def export(
+        self, board: str, to: str | Path, options: ExportOptions = ExportOptions(), *, force: bool = False
+    ) -> ExportReport:
+        """Write the generated C, or a project around it, into a folder.
+
+        Raises:
+            InputError: the folder is taken. DoesNotFitError: the board is too small.
+        """
+        return pipeline.export(self.graph, load_board(board), options, Path(to), force=force)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model as ONNX: float, or QDQ where it is quantized.
+
+        Raises:
+            InputError: the file is taken.
+        """
+        pipeline.save(self.graph, Path(path), force=force)
+
+    def dataset(self, data: str | Path | Arrays) -> Dataset:
+        """A data set for this model's inputs.
+
+        Raises:
+            InputError: it cannot be read or does not fit.
+        """
+        if isinstance(data, Mapping):
+            return Dataset({name: np.asarray(array) for name, array in data.items()}, None)
+        return load_dataset(Path(data), inputs=self.graph.inputs)
+
+    def inputs(self, inputs: Sequence[Arrays] | int) -> list[dict[str, Array]]:
+        """Inputs as the model takes them; a number asks for so many random ones."""
+        if isinstance(inputs, int):
+            return random_inputs(self.graph, inputs)
+        return [model_inputs(self.graph, arrays) for arrays in inputs]
+
+
+def load(path: str | Path, dims: Mapping[str, int] = _NO_DIMS, *, batch: int | None = None) -> Model:
+    """Read an ``.onnx`` or ``.tflite`` file.
+
+    Args:
+        dims: values of dynamic dimensions by name.
+        batch: the batch size where the file leaves it open; 1 by default.
+
+    Raises:
+        ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.
+    """
+    return Model(pipeline.load(Path(path), dims=dims, batch=batch))
+
+
+def _device(on: Device) -> Backend:
+    return device(on) if isinstance(on, str) else on

@@ -1,0 +1,285 @@
+"""The order of everything, readable top to bottom: load, quantize, export, simulate, validate, evaluate, inspect."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from burnc.backends.protocol import Backend
+from burnc.boards import Board
+from burnc.codegen.emit_c import arena_bytes, emit_c
+from burnc.codegen.estimate import estimate_size
+from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.program import Program
+from burnc.codegen.projects import BuildFlags, project_files
+from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS
+from burnc.compilers.cores import core_flags
+from burnc.devices.board import BoardBackend
+from burnc.devices.compare import compare_device, differences
+from burnc.devices.model_firmware import build_minimal_firmware, build_serving_firmware
+from burnc.errors import DoesNotFitError
+from burnc.files import require_free, write_folder
+from burnc.importers import import_model
+from burnc.ir import Array, Graph, verify
+from burnc.ir.metadata import NOTES, SOURCE
+from burnc.ops import spec_of
+from burnc.passes import AbsorbEdges, AbsorbQdq, Change, RestoreNames, canonical_passes, run_passes
+from burnc.quant.accumulators import check_accumulators
+from burnc.reports import (
+    ExportReport,
+    InspectReport,
+    LayerCycles,
+    LayerReport,
+    SimulateReport,
+    TensorReport,
+    ValidateReport,
+)
+
+# Least stack that a run is given when it is decided whether a model fits.
+STACK_BYTES = 1024
+
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """A progress callback that shows nothing."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A canonical graph, and what happened on the way to it."""
+
+    graph: Graph
+    changes: list[Change]
+
+    @property
+    def notes(self) -> list[str]:
+        return self.graph.metadata.get(NOTES, "").splitlines()
+
+
+def load(path: Path, *, dims: Mapping[str, int], batch: int | None = None, float_edges: bool = False) -> Loaded:
+    """Read a model file and bring it to canonical form; a QDQ file becomes an int8 graph.
+
+    Args:
+        float_edges: keep float inputs and outputs of a quantized graph.
+
+    Raises:
+        ModelFileError, InputError, UnsupportedError: as the importers.
+        QuantizationError: an accumulator of an int8 model could overflow.
+    """
+    graph = import_model(path, dims=dims, batch=batch)
+    verify(graph)
+    changes = run_passes(graph, [*canonical_passes(), AbsorbQdq()])
+    if not float_edges:
+        changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), AbsorbQdq()])
+    changes += run_passes(graph, [RestoreNames()])
+    check_accumulators(graph)
+    return Loaded(graph, changes)
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF."""
+
+    name: str = ""
+    io: str = "arena"
+    optimize: str = "balanced"
+    project: str | None = None
+    measure: bool = False
+
+
+def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, force: bool = False) -> ExportReport:
+    """Write the generated C, or a project around it, into the folder ``out``.
+
+    Raises:
+        InputError: ``out`` is taken. DoesNotFitError: the board's flash or RAM is too small; nothing is written.
+        ToolMissingError, CompileError: it was to be measured and could not be compiled.
+    """
+    require_free(out, force=force)
+    program = lower(graph, board, LowerOptions(options.name, options.io, options.optimize))
+    model = emit_c(program)
+    files = {name: text.encode() for name, text in model.items()}
+    if options.project is not None:
+        project = project_files(program, options.project, model, build_flags(board, options.optimize))
+        files = {name: text.encode() for name, text in project.items()}
+    if options.measure:
+        report, images = _measured(program, with_images=options.project == "bare")
+        files |= images
+    else:
+        report = _estimated(program)
+    report = replace(report, files=sorted(files))
+    require_fit(report, board)
+    write_folder(out, files, force=force)
+    return report
+
+
+def build_flags(board: Board, optimize: str) -> BuildFlags:
+    """How build files of a project for this board call a compiler."""
+    if board.build is None:
+        return BuildFlags((), (), CODE_FLAGS, "-O2")
+    core = core_flags(board.cpu.core)
+    level = {"size": OPTIMIZE_FLAGS["size"], "speed": OPTIMIZE_FLAGS["speed"]}.get(optimize, OPTIMIZE_FLAGS["balanced"])
+    return BuildFlags(core.gcc_flags, core.zig_flags, CODE_FLAGS, level)
+
+
+def require_fit(report: ExportReport, board: Board) -> None:
+    """Raise where a report says that the model does not fit.
+
+    Raises:
+        DoesNotFitError: names the memory, what is needed and what there is.
+    """
+    if report.fits:
+        return
+    kind = "measured" if report.measured else "estimated"
+    raise DoesNotFitError(
+        f"{report.model} does not fit the {board.name}",
+        where=f"{kind}: flash {report.flash_bytes} of {board.flash_bytes} bytes, "
+        f"RAM {report.ram_bytes} + {STACK_BYTES} stack of {board.ram_bytes} bytes",
+        hint="quantize the model, choose a smaller one, or a larger board (`burnc boards`)",
+    )
+
+
+def _estimated(program: Program) -> ExportReport:
+    size = estimate_size(program)
+    return _export_report(program, size.code, size.flash, size.ram, measured=False)
+
+
+def _measured(program: Program, *, with_images: bool) -> tuple[ExportReport, dict[str, bytes]]:
+    """Sizes of the smallest firmware; with the serving firmware's images, for a project that holds its sources."""
+    images: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="burnc-export-") as folder:
+        firmware = build_minimal_firmware(program, Path(folder) / "minimal")
+        if with_images:
+            serving = build_serving_firmware(program, Path(folder) / "serving", profile=False)
+            for path in (serving.elf, serving.bin, serving.uf2):
+                if path is not None:
+                    images[f"firmware/{path.name}"] = path.read_bytes()
+    code = firmware.flash_bytes - program.weights_bytes
+    return _export_report(program, code, firmware.flash_bytes, firmware.ram_bytes, measured=True), images
+
+
+def _export_report(program: Program, code: int, flash: int, ram: int, *, measured: bool) -> ExportReport:
+    board = program.board
+    fits = (board.flash_bytes is None or flash <= board.flash_bytes) and (
+        board.ram_bytes is None or ram + STACK_BYTES <= board.ram_bytes
+    )
+    return ExportReport(
+        model=program.prefix,
+        board=board.key,
+        optimize=program.optimize,
+        files=[],
+        macs=program.macs,
+        parameters=parameter_count(program.graph),
+        arena_bytes=arena_bytes(program),
+        state_bytes=0,
+        weights_bytes=program.weights_bytes,
+        code_bytes=code,
+        flash_bytes=flash,
+        ram_bytes=ram,
+        fits=fits,
+        measured=measured,
+        layers=[
+            LayerReport(s.node.name, s.node.op, s.macs, s.row, sum(v.type.nbytes for v in s.node.outputs))
+            for s in program.steps
+        ],
+    )
+
+
+def parameter_count(graph: Graph) -> int:
+    """Elements of all constants."""
+    return sum(v.type.size for v in graph.constants())
+
+
+def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
+    """What a model holds and, with a board, whether it fits and how long a run will take by the cost model."""
+    graph = loaded.graph
+    report = InspectReport(
+        model=graph.name,
+        format=graph.metadata.get(SOURCE + "format", ""),
+        inputs=[TensorReport(v.name, str(v.type)) for v in graph.inputs],
+        outputs=[TensorReport(v.name, str(v.type)) for v in graph.outputs],
+        operators=dict(Counter(n.op for n in graph.nodes).most_common()),
+        macs=sum(spec_of(n).macs(n) for n in graph.nodes),
+        parameters=parameter_count(graph),
+        notes=loaded.notes,
+        changes={c.name: c.count for c in loaded.changes},
+        tensors=[TensorReport(v.name, str(v.type)) for v in graph.values()],
+    )
+    if board is None:
+        return report
+    program = lower(graph, board)
+    size = _estimated(program)
+    cycles = int(sum(step.cycles for step in program.steps))
+    clock = board.cpu.clock_hz
+    return replace(
+        report,
+        board=board.key,
+        fits=size.fits,
+        arena_bytes=size.arena_bytes,
+        flash_bytes=size.flash_bytes,
+        ram_bytes=size.ram_bytes,
+        cycles=cycles if clock else None,
+        latency_ms=cycles / clock * 1e3 if clock else None,
+    )
+
+
+def simulate(
+    graph: Graph, board: Board, inputs: Sequence[Mapping[str, Array]], *, optimize: str = "balanced",
+    reference: Backend, progress: Progress = no_progress,
+) -> SimulateReport:  # fmt: skip
+    """Run firmware of the model on the emulated board and compare each output with the reference's.
+
+    Returns:
+        The figures of the last inference; ``outputs`` holds those of all, stacked along a new first axis where there
+        are several; ``matches_reference`` is over all of them.
+    """
+    expected = reference.compile(graph)
+    executable = BoardBackend(board.key, optimize=optimize).compile(graph)
+    outputs: list[dict[str, Array]] = []
+    matches = True
+    try:
+        for done, arrays in enumerate(inputs):
+            run = executable.measured_run(arrays, measure_stack=done == 0)
+            if done == 0:
+                stack = run.report.stack_bytes
+            outputs.append(run.outputs)
+            wanted = expected.run(arrays)
+            matches &= not any(differences(run.outputs[v.name], wanted[v.name]).any() for v in graph.outputs)
+            progress("simulating", done + 1, len(inputs))
+    finally:
+        executable.close()
+    program, firmware = executable.program, executable.firmware
+    clock = board.cpu.clock_hz or 1
+    seconds = run.report.cycles / clock
+    layers = zip(program.steps, run.report.layer_cycles, strict=True)
+    names = [v.name for v in graph.outputs]
+    return SimulateReport(
+        board=board.key,
+        engine=board.sim_engine or "",
+        cores=board.cpu.count,
+        clock_hz=clock,
+        cycles=run.report.cycles,
+        cycles_with_flash_cache=None,
+        latency_ms=seconds * 1e3,
+        energy_uj=board.active_watts * seconds * 1e6 if board.active_watts else None,
+        layers=[LayerCycles(s.node.name, s.node.op, s.macs, c) for s, c in layers],
+        flash_bytes=firmware.flash_bytes,
+        ram_bytes=firmware.ram_bytes,
+        arena_bytes=arena_bytes(program),
+        stack_bytes=stack,
+        inferences=len(outputs),
+        outputs={n: outputs[0][n] if len(outputs) == 1 else np.stack([o[n] for o in outputs]) for n in names},
+        matches_reference=matches,
+    )
+
+
+def validate(
+    graph: Graph, reference: Backend, devices: Sequence[Backend], inputs: Sequence[Mapping[str, Array]]
+) -> ValidateReport:
+    """Compare devices with the reference on the same inputs."""
+    return ValidateReport(reference.name, [compare_device(graph, reference, d, inputs) for d in devices])

@@ -1,0 +1,190 @@
+"""What commands answer, as data: the JSON that other tools rely on is made from these (``to_json``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from burnc.ir import Array
+
+SCHEMA = 1
+
+
+class Report:
+    """A dataclass with a JSON form."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON types, with ``schema: 1`` first."""
+        return {"schema": SCHEMA, **_plain(asdict(self))}  # type: ignore[call-overload]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One layer: its node's name, operator, MACs, the kernel that computes it and its result's bytes."""
+
+    name: str
+    op: str
+    macs: int
+    kernel: str
+    output_bytes: int
+
+
+@dataclass(frozen=True)
+class ExportReport(Report):
+    """``measured``: the sizes were read from a linked ELF, not estimated. Bytes; the stack is not in ``ram_bytes``."""
+
+    model: str
+    board: str
+    optimize: str
+    files: list[str]
+    macs: int
+    parameters: int
+    arena_bytes: int
+    state_bytes: int
+    weights_bytes: int
+    code_bytes: int
+    flash_bytes: int
+    ram_bytes: int
+    fits: bool
+    measured: bool
+    layers: list[LayerReport]
+
+
+@dataclass(frozen=True)
+class LayerCycles:
+    """One layer of a simulated run."""
+
+    name: str
+    op: str
+    macs: int
+    cycles: int
+
+
+@dataclass(frozen=True)
+class SimulateReport(Report):
+    """One inference on an emulated board. ``matches_reference`` is None where there is no model to compare with."""
+
+    board: str
+    engine: str
+    cores: int
+    clock_hz: int
+    cycles: int
+    cycles_with_flash_cache: int | None
+    latency_ms: float
+    energy_uj: float | None
+    layers: list[LayerCycles]
+    flash_bytes: int
+    ram_bytes: int
+    arena_bytes: int
+    stack_bytes: int | None
+    inferences: int
+    outputs: Mapping[str, Array | str]
+    matches_reference: bool | None
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """Where a device first left the reference: in the result of ``node``, at ``index``."""
+
+    node: str
+    op: str
+    index: list[int]
+    expected: float
+    got: float
+
+
+@dataclass(frozen=True)
+class TargetVerdict:
+    """``verdict``: bit-exact, within-tolerance, differs or unavailable; ``why`` says more of the last two."""
+
+    name: str
+    verdict: str
+    inputs: int = 0
+    mismatches: int = 0
+    max_abs_diff: float = 0.0
+    first_difference: FirstDifference | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class ValidateReport(Report):
+    reference: str
+    targets: list[TargetVerdict]
+
+    @property
+    def ok(self) -> bool:
+        return all(t.verdict in ("bit-exact", "within-tolerance") for t in self.targets)
+
+
+@dataclass(frozen=True)
+class EvaluateReport(Report):
+    """Accuracy as a fraction of ``samples``."""
+
+    model: str
+    device: str
+    samples: int
+    correct: int
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class TensorReport:
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class InspectReport(Report):
+    """``fits`` and what follows it are None without a board."""
+
+    model: str
+    format: str
+    inputs: list[TensorReport]
+    outputs: list[TensorReport]
+    operators: dict[str, int]
+    macs: int
+    parameters: int
+    unsupported: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    changes: dict[str, int] = field(default_factory=dict)
+    tensors: list[TensorReport] = field(default_factory=list)
+    board: str | None = None
+    fits: bool | None = None
+    arena_bytes: int | None = None
+    flash_bytes: int | None = None
+    ram_bytes: int | None = None
+    cycles: int | None = None
+    latency_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class NodeErrorReport:
+    node: str
+    op: str
+    sqnr_db: float | None
+    flagged: bool
+
+
+@dataclass(frozen=True)
+class QuantizeReport(Report):
+    """``nodes`` holds the signal-to-quantization-noise ratio of each node's result, where it was asked for."""
+
+    model: str
+    output: str | None
+    samples: int
+    int8_values: int
+    values: int
+    left_in_float: list[str]
+    warnings: list[str]
+    nodes: list[NodeErrorReport]
