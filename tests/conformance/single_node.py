@@ -25,6 +25,7 @@ class Setting:
         stretch: factor on the scales that fit the data.
         same: the result has the first input's parameters, also where the operator could have its own.
         per_tensor: weights have one scale.
+        ties: scales are powers of two and the result's is four times what fits, so that exact halves occur.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Setting:
     stretch: float = 1.0
     same: bool = False
     per_tensor: bool = False
+    ties: bool = False
 
 
 SETTINGS = (
@@ -43,6 +45,7 @@ SETTINGS = (
     Setting("narrow", 3, -7, stretch=0.05),
     Setting("wide", -60, 100, stretch=30.0),
     Setting("same", -17, -17, same=True),
+    Setting("ties", -3, 5, ties=True),
 )
 FURTHER_ZERO_POINTS = (40, -128, 127, 0)
 
@@ -123,7 +126,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
     attrs = spec.attrs() if case.attrs is None else case.attrs
     with np.errstate(all="ignore"):
         result = np.asarray(spec.forward(np, attrs, *samples))
-    shared = _fitting(samples[0], setting.input_zero, setting.stretch)
+    shared = _fitting(samples[0], setting.input_zero, setting)
     graph = Graph(spec.name)
     b = Builder(graph, operators())
     values: list[Value | None] = []
@@ -132,7 +135,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
         if operand is None or data is None:
             values.append(None)
         elif index == rule.weights:
-            values.append(_weights(b, f"x{index}", data, None if setting.per_tensor else rule.weight_axis))
+            values.append(_weights(b, f"x{index}", data, rule.weight_axis, setting))
         elif index == rule.bias:
             first, weights = values[0], values[rule.weights or 1]
             assert first is not None
@@ -140,7 +143,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
             values.append(_bias(b, f"x{index}", data, first, weights))
         else:
             zero = setting.input_zero if activations == 0 else FURTHER_ZERO_POINTS[activations - 1]
-            quant = shared if rule.result == "same" else _fitting(data, zero, setting.stretch)
+            quant = shared if rule.result == "same" else _fitting(data, zero, setting)
             activations += 1
             values.append(_operand(b, operand, f"x{index}", _quantized(data, quant), quant))
     quant = _result_params(rule, shared, result, setting)
@@ -153,23 +156,31 @@ def _result_params(rule: QuantRule, shared: QuantParams, result: Array, setting:
         return rule.result
     if rule.result == "same" or setting.same:
         return shared
-    return _fitting(result, setting.output_zero, setting.stretch)
+    fitting = _fitting(result, setting.output_zero, setting)
+    return QuantParams.per_tensor(fitting.scale[0] * 4, setting.output_zero) if setting.ties else fitting
 
 
-def _fitting(data: Any, zero_point: int, stretch: float) -> QuantParams:
+def _fitting(data: Any, zero_point: int, setting: Setting) -> QuantParams:
     """Parameters whose range reaches the largest magnitude on the side that has more room."""
     largest = float(np.max(np.abs(data), initial=1e-3, where=np.isfinite(data)))
     room = max(127 - zero_point, zero_point + 128)
-    return QuantParams.per_tensor(largest * stretch / room, zero_point)
+    scale = largest * setting.stretch / room
+    return QuantParams.per_tensor(_power_of_two(scale) if setting.ties else scale, zero_point)
+
+
+def _power_of_two(scale: Any) -> Any:
+    return np.exp2(np.ceil(np.log2(scale)))
 
 
 def _quantized(data: Any, quant: QuantParams) -> Array:
     return quantize(data, TensorType(DType.INT8, np.shape(data), quant))
 
 
-def _weights(b: Builder, name: str, data: Any, axis: int | None) -> Value:
+def _weights(b: Builder, name: str, data: Any, weight_axis: int, setting: Setting) -> Value:
+    axis = None if setting.per_tensor else weight_axis
     others = None if axis is None else tuple(i for i in range(data.ndim) if i != axis)
     scale = np.ravel(np.max(np.abs(data), axis=others)).astype(np.float32) / np.float32(127)
+    scale = _power_of_two(scale) if setting.ties else scale
     quant = QuantParams.per_tensor(float(scale[0])) if axis is None else QuantParams.per_axis(scale.tolist(), axis)
     return b.constant(name, _quantized(data, quant), quant)
 
