@@ -11,6 +11,8 @@ from requirements import REQUIRE_ALL
 # Backends of another machine, and the reference itself.
 ELSEWHERE = {"board", "serial", "numpy"}
 NEEDED = {"c": ("cc", "gcc", "clang")}
+# The hand-written kernels, and the rendered KernelIR of every node.
+VARIANTS = {"c": ("", "rendered")}
 
 
 def host_backends() -> list[Backend]:
@@ -19,5 +21,11 @@ def host_backends() -> list[Backend]:
     for name in sorted(set(available()) - ELSEWHERE):
         tools = NEEDED.get(name, ())
         if REQUIRE_ALL or not tools or any(map(shutil.which, tools)):
-            found.append(device(name))
+            found += [device(f"{name}:{variant}" if variant else name) for variant in VARIANTS.get(name, ("",))]
     return found
+
+
+def backend_id(backend: Backend) -> str:
+    """The backend's name, with its variant."""
+    variant = getattr(backend, "variant", "")
+    return f"{backend.name}-{variant}" if variant else backend.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,6 +192,21 @@ def _bias(b: Builder, name: str, data: Any, x: Value, weights: Value) -> Value:
     stored = np.rint(data / scale).astype(np.int32)
     axis = None if quant.axis is None else 0
     return b.constant(name, stored, QuantParams(tuple(scale.tolist()), (0,) * len(scale), axis))
+
+
+def merged(graphs: Mapping[str, Graph]) -> Graph:
+    """Independent graphs side by side, so that they are compiled at once; names are prefixed by the keys."""
+    result = Graph("merged")
+    for key, graph in graphs.items():
+        part = graph.copy()
+        for value in part.values():
+            value.name = f"{key}.{value.name}"
+        for node in part.nodes:
+            node.name = f"{key}.{node.name}"
+        result.inputs += part.inputs
+        result.outputs += part.outputs
+        result.nodes += part.nodes
+    return result
 
 
 def int8_inputs(graph: Graph) -> Iterator[dict[str, Array]]:

@@ -10,7 +10,7 @@ from burnc.backends.numpy_reference import NumpyReference
 from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType, verify
 from burnc.ops import operators
 from burnc.ops.quantize import QuantizeAttrs
-from conformance.backends import host_backends
+from conformance.backends import backend_id, host_backends
 from conformance.check import differences
 from oracles.float_onnx import run_onnx, single_node_model
 from oracles.tflm import GraphInTfliteMicro
@@ -86,7 +86,7 @@ def test_quantize_of_what_is_no_number(rounding: str):
     assert y[3].tolist() == [-128, 127, -128]  # -inf, inf, NaN: both ends and the zero point
 
 
-@pytest.mark.parametrize("backend", host_backends(), ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", host_backends(), ids=backend_id)
 @pytest.mark.parametrize("rounding", ["half_even", "half_away"])
 @pytest.mark.parametrize("name", PARAMS)
 def test_quantize_on_backends(name: str, rounding: str, backend: Backend):
@@ -94,7 +94,7 @@ def test_quantize_on_backends(name: str, rounding: str, backend: Backend):
     assert differences(backend.compile(graph), NumpyReference().compile(graph), [{"x": REALS}]) == []
 
 
-@pytest.mark.parametrize("backend", host_backends(), ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", host_backends(), ids=backend_id)
 @pytest.mark.parametrize("name", PARAMS)
 def test_dequantize_on_backends(name: str, backend: Backend):
     graph = dequantize_graph(PARAMS[name])

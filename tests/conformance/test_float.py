@@ -10,7 +10,7 @@ from burnc.backends import Backend
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.ir import Array, Graph, verify
 from burnc.ops import operators
-from conformance.backends import host_backends
+from conformance.backends import backend_id, host_backends
 from conformance.check import differences
 from conformance.single_node import Subject, float_inputs, float_subjects
 from oracles.float_onnx import run_graph
@@ -40,7 +40,7 @@ def test_reference_equals_onnxruntime(subject: Subject):
     assert differences(NumpyReference().compile(graph), OnnxRuntime(graph), inputs) == []
 
 
-@pytest.mark.parametrize("backend", BACKENDS, ids=lambda b: b.name)
+@pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
 def test_backend_equals_reference(subject: Subject, backend: Backend):
     graph = subject.graph()

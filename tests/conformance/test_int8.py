@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from burnc.backends import Backend
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.ir import verify
-from conformance.backends import host_backends
+from conformance.backends import backend_id, host_backends
 from conformance.check import differences
-from conformance.single_node import Subject, int8_inputs, int8_subjects
+from conformance.single_node import Subject, int8_inputs, int8_subjects, merged
 from oracles.tflite_writer import NotExpressibleError, write_tflite
 from oracles.tflm import GraphInTfliteMicro
 from requirements import requires_package
@@ -44,21 +46,20 @@ def test_reference_equals_tflite_micro(subject: Subject):
     assert differences(NumpyReference().compile(graph), GraphInTfliteMicro(graph), int8_inputs(graph)) == []
 
 
-@pytest.mark.parametrize("backend", host_backends(), ids=lambda b: b.name)
-@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
-def test_backend_equals_reference(subject: Subject, backend: Backend):
-    graph = subject.graph()
+BY_CASE: dict[str, dict[str, Subject]] = {}
+for _subject in SUBJECTS:
+    for _rounding in ("tflm", "single"):
+        _name, _, _setting = _subject.name.rpartition("-")
+        _parts = BY_CASE.setdefault(_name, {})
+        _parts[f"{_setting}.{_rounding}"] = dataclasses.replace(_subject, rounding=_rounding)
+
+
+@pytest.mark.parametrize("backend", host_backends(), ids=backend_id)
+@pytest.mark.parametrize("name", BY_CASE)
+def test_backend_equals_reference(name: str, backend: Backend):
+    # One graph holds all settings and both roundings of a case: compilers take their time.
+    graph = merged({key: subject.graph() for key, subject in BY_CASE[name].items()})
+    verify(graph)
     answers = [backend.supports(node) for node in graph.nodes]
     assert all(answers), [a.why for a in answers]
-    assert differences(backend.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []
-
-
-@pytest.mark.parametrize("backend", host_backends(), ids=lambda b: b.name)
-@pytest.mark.parametrize(
-    "subject",
-    [Subject(f"{s}-single", s.spec, s.case, s.setting, "single") for s in SUBJECTS if s.setting.name == "typical"],
-    ids=str,
-)
-def test_single_rounding(subject: Subject, backend: Backend):
-    graph = subject.graph()
     assert differences(backend.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []

@@ -14,7 +14,7 @@ def one_over_one_plus_x(k: KernelBuilder, x: Expr) -> Expr:
     estimate = k.let("estimate", k.call("rounding_doubling_high_mul", half_denominator, -1010580540) + 1515870810)
     for _ in range(3):
         product = k.call("rounding_doubling_high_mul", half_denominator, estimate)
-        error = k.call("rounding_doubling_high_mul", estimate, -(product - 2**29))
+        error = k.call("rounding_doubling_high_mul", estimate, 2**29 - product)
         # The error is below 1/17, so that four times it never saturates.
         estimate = k.let("estimate", estimate + error * 4)
     return k.select(estimate >= 2**30, INT32_MAX, estimate * 2)

@@ -20,6 +20,7 @@ from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
+from burnc.numerics import activation_range
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.max_pool2d import NO_PADDING, global_window, kernel_shape
@@ -93,7 +94,9 @@ def body(k: KernelBuilder, a: AveragePool2dAttrs, x: Tensor, y: Tensor) -> None:
             iw = ow * a.stride[1] + kw * a.dilation[1] - a.pad.left
             total += x.at(n, ih, iw, c, outside=0)
         if shared:
-            y[n, oh, ow, c] = k.to_output(_rounded_mean(k, total.value, count, x.type.zero_point) - y.type.zero_point)
+            mean = _rounded_mean(k, total.value, count, x.type.zero_point)
+            low, high = activation_range(y.type, a.activation_min, a.activation_max)
+            y[n, oh, ow, c] = k.minimum(k.maximum(mean, low), high)
         elif k.quantized:
             y[n, oh, ow, c] = k.requantize(total, axis=count - 1)
         else:
@@ -106,7 +109,7 @@ def _rounded_mean(k: KernelBuilder, centred: Expr, count: Expr, zero_point: int)
     n = k.let("n", count)
     total = k.let("total", centred + n * zero_point)
     negative = total < 0
-    magnitude = (k.select(negative, -total, total) + n / 2) / n
+    magnitude = k.let("magnitude", (k.select(negative, -total, total) + n // 2) // n)
     return k.select(negative, -magnitude, magnitude)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.kernel.expr import Expr
+from burnc.kernel.expr import Expr, lift
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, required
@@ -48,10 +48,10 @@ def converted(k: KernelBuilder, value: Expr, dtype: DType) -> Expr:
     if not (value.dtype.is_float and dtype.is_integer):
         return k.cast(value, dtype)
     low, high = dtype.limits
-    # A C conversion is defined only inside the type's range.
-    inside = k.select(value > float(low), k.cast(value, dtype), low)
-    saturated = k.select(value >= float(high + 1), high, inside)
-    return k.select(k.call("is_nan", value, dtype=DType.BOOL), 0, saturated)
+    # A C conversion is defined only inside the type's range. No comparison holds for NaN, which ends as 0.
+    below = k.select(value <= float(low), lift(low, dtype), 0)
+    inside = k.select(value > float(low), k.cast(value, dtype), below)
+    return k.select(value >= float(high + 1), high, inside)
 
 
 def forward(xp: Any, a: CastAttrs, x: Any) -> Any:

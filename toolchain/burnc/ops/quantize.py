@@ -15,7 +15,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
-from burnc.kernel.expr import Expr
+from burnc.kernel.expr import Expr, lift
 from burnc.numerics import quantize as quantize_values
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
@@ -61,12 +61,11 @@ def body(k: KernelBuilder, a: QuantizeAttrs, x: Tensor, y: Tensor) -> None:
         scale = per_axis(k, "scale", scales, quant.axis, i)
         zero_point = per_axis(k, "zero_point", zero_points, quant.axis, i)
         rounded = k.let("rounded", k.call(rounding, x[i] / scale))
-        # Clamping before the conversion keeps infinity and huge values out of it.
-        first = zero_point if isinstance(zero_point, Expr) else float(zero_point)
-        lowest = float(low) - (k.cast(first, FLOAT32) if isinstance(first, Expr) else first)
-        highest = float(high) - (k.cast(first, FLOAT32) if isinstance(first, Expr) else first)
-        held = k.minimum(k.maximum(rounded, lowest), highest)
-        number = k.select(k.call("is_nan", rounded, dtype=DType.BOOL), 0, k.cast(held, INT32))
+        lowest, highest = low - lift(zero_point, INT32), high - lift(zero_point, INT32)
+        # The comparisons keep what is out of range from the conversion; none holds for NaN, which ends as 0.
+        inside = k.cast(k.minimum(rounded, k.cast(highest, FLOAT32)), INT32)
+        below = k.select(rounded < k.cast(lowest, FLOAT32), lowest, 0)
+        number = k.select(rounded >= k.cast(lowest, FLOAT32), inside, below)
         y[i] = number + zero_point
 
 
