@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.importers.onnx import import_onnx
+from burnc.ir import Graph
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOAT_MODELS = [
+    ROOT / "examples/mnist_pico/mnist8.onnx",
+    ROOT / "tests/models/nanguoyu_magicwand.onnx",
+    ROOT / "tests/models/onnx2c_atmega_mnist.onnx",
+    ROOT / "tests/models/emx_micro_kws_m_static_fp32.onnx",
+]
+INT8_MODELS = [
+    ROOT / "examples/kws_pico/mlperf_kws_dscnn_int8.tflite",
+    ROOT / "tests/models/mlperf_ic_resnet8_int8.tflite",
+    ROOT / "tests/models/mlperf_vww_mbv1_int8.tflite",
+    ROOT / "tests/models/mlperf_ad_int8.tflite",
+    ROOT / "tests/models/tflm_hello_world_int8.tflite",
+]
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
@@ -67,3 +87,30 @@ def small_net(opset: int) -> onnx.ModelProto:
     if opset >= 12:
         constants["ratio"] = np.array(0.5, np.float32)
     return model_of(nodes, {"x": [1, 2, 8, 8]}, ["y"], constants, opset)
+
+
+def run_numpy(graph: Graph, **inputs: np.ndarray) -> dict[str, np.ndarray]:
+    """Results by name, computed by the numpy reference."""
+    return NumpyReference().compile(graph).run(inputs)
+
+
+def import_and_run(model: onnx.ModelProto, **inputs: np.ndarray) -> dict[str, np.ndarray]:
+    return run_numpy(import_onnx(model), **inputs)
+
+
+def run_onnxruntime(model: onnx.ModelProto | Path, **inputs: np.ndarray) -> dict[str, np.ndarray]:
+    """Results by name, computed by onnxruntime."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    source = str(model) if isinstance(model, Path) else model.SerializeToString()
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    return dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs), strict=True))
+
+
+def assert_close(got: np.ndarray, expected: np.ndarray) -> None:
+    """The float tolerance of the whole project."""
+    assert got.shape == expected.shape
+    bound = 1e-5 * np.abs(expected) + 1e-6 * np.max(np.abs(expected), initial=0)
+    assert np.all(np.abs(got - expected) <= bound)

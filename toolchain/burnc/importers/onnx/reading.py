@@ -48,7 +48,7 @@ def read_onnx(source: Path | onnx.ModelProto) -> OnnxFile:
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
-        _read_all_text(model)
+        _check_text(model)
     except Exception as error:
         raise ModelFileError("this is no ONNX model, or it is damaged", where=where, hint=_FORMAT_HINT) from error
     if not model.HasField("graph") or not model.opset_import:
@@ -70,15 +70,16 @@ def _read_bytes(path: Path) -> bytes:
         raise ModelFileError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
 
 
-def _read_all_text(message: Any) -> None:
-    """Protobuf finds text that is no UTF-8 only when it is read, so read it all, here, where that is expected."""
+def _check_text(message: Any) -> None:
+    """Protobuf hands text that is no UTF-8 over as bytes, which then fail wherever they are used."""
     waiting = [message]
     while waiting:
         for field, value in waiting.pop().ListFields():
+            values = value if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else [value]
             if field.type == field.TYPE_MESSAGE:
-                waiting.extend(value if isinstance(value, Sequence) else [value])
-            elif field.type == field.TYPE_STRING and not isinstance(value, str):
-                list(value)
+                waiting.extend(values)
+            elif field.type == field.TYPE_STRING and any(isinstance(text, bytes) for text in values):
+                raise ValueError(f"{field.name} is no UTF-8")
 
 
 def _check_versions(model: onnx.ModelProto, where: str) -> None:
