@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from burnc.boards import load_board
+from burnc.compilers.compile import WARNING_FLAGS
 from burnc.compilers.firmware import build_firmware
 from burnc.resources import data_folder
 from burnc.sim.simulated_board import SimulatedRp2040, open_simulator
@@ -16,19 +17,20 @@ from burnc.sim.simulated_board import SimulatedRp2040, open_simulator
 HERE = Path(__file__).parent / "firmware"
 PICO = load_board("pico")
 
+Build = Callable[..., Path]
 Start = Callable[..., SimulatedRp2040]
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, list[Path]], Path]:
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Builds sources into firmware for the Pico, once for each name; returns the ELF."""
     built: dict[str, Path] = {}
 
-    def build_once(name: str, sources: list[Path]) -> Path:
+    def build_once(name: str, sources: list[Path], flags: Sequence[str] = ()) -> Path:
         if name not in built:
             common = data_folder("boards") / "support" / "common"
             built[name] = build_firmware(
-                PICO, sources, out_dir=tmp_path_factory.mktemp(name), name=name, include_dirs=[common]
+                PICO, sources, out_dir=tmp_path_factory.mktemp(name), name=name, include_dirs=[common], flags=flags
             ).elf
         return built[name]
 
@@ -36,14 +38,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, list[Path]
 
 
 @pytest.fixture(scope="session")
-def probe(build: Callable[[str, list[Path]], Path]) -> Path:
+def probe(build: Build) -> Path:
     return build("probe", [HERE / "probe.c"])
 
 
 @pytest.fixture(scope="session")
-def toy_model(build: Callable[[str, list[Path]], Path]) -> Path:
+def toy_model(build: Build) -> Path:
     harness = data_folder("boards") / "support" / "common"
-    return build("toy_model", [HERE / "toy_model.c", *sorted(harness.glob("*.c"))])
+    return build("toy_model", [HERE / "toy_model.c", *sorted(harness.glob("*.c"))], WARNING_FLAGS)
 
 
 @pytest.fixture

@@ -59,10 +59,12 @@ export class Board {
       error: (name, message) => this.#packageWarning(name, message),
     };
     chip.onBreak = (code) => {
-      throw new Fault(FaultKind.undefinedInstruction, 0, `udf.w #${code}`); // all other breakpoints are mended
+      throw new Fault(FaultKind.undefinedInstruction, 0, `udf.w #${code}`); // udf and bkpt never reach the package
     };
     this.chip = chip;
     this.resetRequest = null;
+    this.attention = false; // something outside the running core may have changed
+    this.syncedCycles = 0; // of core 0, up to which the chip's clock has been advanced
     // Core 1 sees the same chip except for what each core has of its own.
     const bus1 = Object.create(chip);
     this.cores = [chip, bus1].map((bus, id) => {
@@ -113,11 +115,13 @@ export class Board {
   }
 
   stop(reason, details = {}) {
+    this.attention = true;
     this.stopped ??= { event: 'stopped', reason, ...details };
   }
 
   requestReset(cause) {
     this.resetRequest = cause;
+    this.attention = true;
   }
 
   /** A new chip with the old memory; the watchdog's scratch registers and its reason survive as on silicon. */
@@ -154,6 +158,7 @@ export class Board {
   }
 
   sendEvent() {
+    this.attention = true;
     for (const core of this.cores) {
       if (core.waiting && core.waitingForEvent) core.waiting = core.waitingForEvent = false;
       else core.eventRegistered = true;
@@ -180,60 +185,90 @@ export class Board {
 
   /** Lets time pass for core 0 without instructions. */
   pass(nanoseconds) {
-    this.chip.clock.tick(nanoseconds);
-    this.cores[0].cycles += Math.round(nanoseconds / this.nanosecondsPerCycle);
+    this.cores[0].cycles += Math.max(1, Math.round(nanoseconds / this.nanosecondsPerCycle));
+    this.syncClock();
+  }
+
+  /** Advances the chip's clock, and so its timers, to where core 0 is; every access to a peripheral starts with it. */
+  syncClock() {
+    const { cycles } = this.cores[0];
+    if (cycles > this.syncedCycles) {
+      this.chip.clock.tick((cycles - this.syncedCycles) * this.nanosecondsPerCycle);
+      this.syncedCycles = cycles;
+    }
+    this.attention = true;
+  }
+
+  /** The cycle of core 0 at which a timer of the chip goes off. */
+  #nextAlarm() {
+    const { nextAlarm, nanosCounter } = this.chip.clock;
+    if (nextAlarm === null) return Infinity;
+    return this.syncedCycles + Math.ceil((nextAlarm.nanos - nanosCounter) / this.nanosecondsPerCycle);
   }
 
   /** Runs up to `budget` instructions; returns early when stopped, asleep, or polling for host bytes that are not there. */
   run(budget) {
     this.uart.emptyPolls = 0;
-    let running = this.cores[0];
+    [this.running] = this.cores;
     try {
-      for (let count = 0; count < budget && this.stopped === null; count++) {
+      for (let left = budget; left > 0 && this.stopped === null; ) {
         if (this.resetRequest !== null) this.#reset();
-        const [core0, core1] = this.cores;
-        running = core1.waiting || (!core0.waiting && core0.cycles <= core1.cycles) ? core0 : core1;
-        if (running.waiting) {
+        if (this.cores.every((core) => core.waiting)) {
           if (!this.#sleep()) return;
-          continue;
+          left--;
+        } else {
+          left -= this.#burst(left);
         }
-        const cycles = running.step();
-        if (running === core0) {
-          this.chip.clock.tick(cycles * this.nanosecondsPerCycle);
-          if (core1.waiting) core1.cycles = core0.cycles;
-        } else if (core0.waiting) {
-          this.chip.clock.tick(cycles * this.nanosecondsPerCycle);
-          core0.cycles = core1.cycles;
-        }
-        this.#stepPio(cycles);
         if (this.uart.emptyPolls >= EMPTY_POLLS_PER_SLICE) return;
       }
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      this.stop('fault', { fault: faultReport(error, running) });
+      this.stop('fault', { fault: faultReport(error, this.running) });
     }
+  }
+
+  /** Runs whichever cores are awake until something else has to be looked at; returns the number of instructions. */
+  #burst(budget) {
+    const pios = this.chip.pio.filter((pio) => !pio.stopped);
+    const limit = pios.length > 0 ? 1 : budget;
+    const alarm = this.#nextAlarm();
+    const [core0, core1] = this.cores;
+    const before = core0.cycles;
+    let count = 0;
+    this.attention = false;
+    if (core0.waiting || core1.waiting) {
+      const [core, sleeper] = core1.waiting ? [core0, core1] : [core1, core0];
+      this.running = core;
+      do {
+        core.step();
+        count++;
+      } while (count < limit && !this.attention && core.cycles < alarm);
+      sleeper.cycles = core.cycles;
+    } else {
+      do {
+        this.running = core0.cycles <= core1.cycles ? core0 : core1;
+        this.running.step();
+        count++;
+      } while (count < limit && !this.attention && core0.cycles < alarm);
+    }
+    this.syncClock();
+    for (const pio of pios) {
+      for (let i = before; i < core0.cycles; i++) pio.step();
+    }
+    return count;
   }
 
   /** Both cores sleep: skips to the next alarm. Returns false when only the host can wake them. */
   #sleep() {
-    const { clock } = this.chip;
     const [core0] = this.cores;
-    const alarm = clock.nextAlarm === null ? Infinity : clock.nanosToNextAlarm;
-    const due = Math.min(...this.cores.map((core) => core.systickDue - core.cycles)) * this.nanosecondsPerCycle;
-    const wait = Math.min(alarm, due);
-    this.pass(wait === Infinity ? IDLE_NANOSECONDS : Math.max(wait, 0));
+    const due = Math.min(this.#nextAlarm(), ...this.cores.map((core) => core.systickDue));
+    const wait = due === Infinity ? IDLE_NANOSECONDS : (due - core0.cycles) * this.nanosecondsPerCycle;
+    this.pass(wait);
     for (const core of this.cores) {
       core.cycles = core0.cycles;
       if (core.cycles >= core.systickDue) core.rp2040.ppb.systickElapsed();
     }
-    return wait !== Infinity;
-  }
-
-  #stepPio(cycles) {
-    for (const pio of this.chip.pio) {
-      if (pio.stopped) continue;
-      for (let i = 0; i < cycles; i++) pio.step();
-    }
+    return due !== Infinity;
   }
 
   /** Whether the firmware can only wait for the host now. */
