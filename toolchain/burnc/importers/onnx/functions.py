@@ -14,21 +14,29 @@ LARGEST_MODEL = 200_000
 FunctionId = tuple[str, str, str]
 
 
-def inline_functions(model: onnx.ModelProto, where: str) -> onnx.ModelProto:
-    """The model without local functions.
+def check_functions(model: onnx.ModelProto, where: str) -> None:
+    """Look at the local functions before onnx does.
 
     Raises:
-        ModelFileError: a function calls itself, or inlining makes the model absurdly large.
+        ModelFileError: a function calls itself, or inlining would make the model absurdly large.
     """
-    if not model.functions:
-        return model
     bodies = {(f.domain, f.name, f.overload): f for f in model.functions}
     sizes: dict[FunctionId, int] = {}
     for key in bodies:
         _expanded_size(key, bodies, sizes, (), where)
     total = sum(sizes.get(_callee(n), 1) for n in all_nodes(model.graph.node))
     if total > LARGEST_MODEL:
-        raise ModelFileError(f"inlining the local functions would give {total} nodes", where=where)
+        raise ModelFileError(f"inlining the local functions would give over {LARGEST_MODEL} nodes", where=where)
+
+
+def inline_functions(model: onnx.ModelProto, where: str) -> onnx.ModelProto:
+    """The model without local functions.
+
+    Raises:
+        ModelFileError: onnx's inliner fails.
+    """
+    if not model.functions:
+        return model
     try:
         return inliner.inline_local_functions(model, convert_version=True)
     except Exception as error:

@@ -14,7 +14,7 @@ from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, Un
 from burnc.importers.mapped import build_nodes
 from burnc.importers.onnx import constants
 from burnc.importers.onnx.dimensions import bind_dimensions
-from burnc.importers.onnx.functions import inline_functions
+from burnc.importers.onnx.functions import check_functions, inline_functions
 from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
@@ -47,6 +47,7 @@ def import_onnx(
     """
     file = read_onnx(source)
     tidy(file.model, file.where)
+    check_functions(file.model, file.where)
     check(file.model, file.where)
     model = inline_functions(file.model, file.where)
     tidy(model, file.where)
