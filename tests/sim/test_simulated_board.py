@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from burnc.boards import load_board
-from burnc.errors import BoardError, InputError, SimulationError
+from burnc.errors import BoardError, InputError, SimulationError, ToolMissingError
 from burnc.sim.simulated_board import SimulatedRp2040, open_simulator
 from requirements import requires
 
@@ -103,6 +103,13 @@ def test_flash_functions_of_the_boot_rom(board):
     assert read_exactly(board, 257) == bytes(i ^ 0x5A for i in range(256)) + b"\xff"
     assert board.statistics().flash_operations == 2
     assert board.statistics().nanoseconds > 45e6  # a sector's erase time
+
+
+def test_cycle_counter_goes_on_across_the_wraps_of_systick(board):
+    board.write(b"H")
+    cycles = int.from_bytes(read_exactly(board, 4), "little")
+    assert cycles > 1 << 24
+    assert 0 < cycles - 23_999_999 < 200  # the reads, and one or two interrupts
 
 
 def test_watchdog_reset_starts_the_firmware_again(board):
@@ -216,6 +223,11 @@ def test_second_stage_with_a_wrong_checksum_does_not_start(start, probe, tmp_pat
 def test_missing_firmware(tmp_path):
     with pytest.raises(InputError):
         open_simulator(load_board("pico"), tmp_path / "none.elf")
+
+
+def test_node_that_is_not_there(probe, tmp_path):
+    with pytest.raises(ToolMissingError, match=r"Node\.js does not start"):
+        SimulatedRp2040(probe, node=tmp_path / "node")
 
 
 def test_image_that_does_not_fit_the_flash(start, tmp_path):

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from burnc.boards import Board, Cache
-from burnc.errors import BoardError, InputError, SimulationError
+from burnc.errors import BoardError, InputError, SimulationError, ToolMissingError
 from burnc.protocol.client import Client
 from burnc.sim.nodejs import find_node
 from burnc.sim.rp2040js_package import obtain_package
@@ -27,6 +27,7 @@ _SERVER = Path(__file__).parent / "rp2040" / "server.mjs"
 _UART = 0
 _CONTROL = 1
 _HEADER = struct.Struct("<BI")
+_START_LIMIT_S = 60.0
 _EXIT_GRACE_S = 5.0
 _STATISTICS_TIMEOUT_S = 10.0
 _TAIL_BYTES = 200
@@ -112,15 +113,20 @@ class SimulatedRp2040:
         command = [str(node or find_node()), str(_SERVER), json.dumps(settings)]
         environment = {**os.environ, "BURNC_RP2040JS": str(package or obtain_package())}
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._complaints
-        )
+        try:
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._complaints
+            )
+        except OSError as error:
+            self._complaints.close()
+            raise ToolMissingError(f"Node.js does not start: {error.strerror}", where=command[0]) from error
         self._news = threading.Condition()
         self._received = bytearray()
         self._tail = b""
         self._stopped: dict[str, Any] | None = None
         self._statistics: dict[int, dict[str, Any]] = {}
         self._statistics_asked = 0
+        self._ready = False
         self._ended = False
         self._waiting_since: float | None = None
         self._fault: SimulatedFault | None = None
@@ -177,8 +183,11 @@ class SimulatedRp2040:
             SimulationError: the run has ended and all it sent was read, or the firmware has been silent for
                 longer than ``silence_limit_s`` since it was last written to; then the run is ended.
         """
-        deadline = time.monotonic() + timeout_s
         with self._news:
+            if not self._ready:  # the time that Node.js takes to start is not the firmware's
+                self._wait_until(lambda: self._ready or self._over, time.monotonic() + _START_LIMIT_S)
+                self._waiting_since = None
+            deadline = time.monotonic() + timeout_s
             if self._waiting_since is None:
                 self._waiting_since = time.monotonic()
             limit = self._waiting_since + self._silence_limit_s
@@ -191,7 +200,7 @@ class SimulatedRp2040:
             if self._over:
                 raise self._end_error()
         if time.monotonic() >= limit:
-            raise self._silence_error()
+            raise self._silence_error(self._silence_limit_s)
         return b""
 
     def wait_until_stopped(self, timeout_s: float) -> None:
@@ -203,7 +212,7 @@ class SimulatedRp2040:
         with self._news:
             over = self._wait_until(lambda: self._over, time.monotonic() + timeout_s)
         if not over:
-            raise self._silence_error()
+            raise self._silence_error(timeout_s)
         if self._stopped is None:
             raise self._end_error()
 
@@ -286,6 +295,8 @@ class SimulatedRp2040:
 
     def _take_event(self, event: dict[str, Any]) -> None:
         match event["event"]:
+            case "ready":
+                self._ready = True
             case "statistics":
                 self._statistics[event["id"]] = event
             case "warning":
@@ -342,7 +353,7 @@ class SimulatedRp2040:
             hint="Node.js 18 or newer is needed",
         )
 
-    def _silence_error(self) -> SimulationError:
+    def _silence_error(self, seconds: float) -> SimulationError:
         """Says what the firmware was doing when it was given up, and ends it."""
         try:
             now = self.statistics()
@@ -355,9 +366,7 @@ class SimulatedRp2040:
         )
         words = self._last_words()
         self.close()
-        return SimulationError(
-            f"the firmware has not answered within {self._silence_limit_s:g} s", where=cores, hint=words
-        )
+        return SimulationError(f"the firmware has not answered within {seconds:g} s", where=cores, hint=words)
 
 
 _ENGINES = {"rp2040js": SimulatedRp2040}
