@@ -7,10 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from burnc.backends.protocol import Backend
+from burnc import quant
+from burnc.backends.model_inputs import model_input
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.backends.protocol import Backend, Executable
 from burnc.boards import Board
 from burnc.codegen.emit_c import arena_bytes, emit_c
 from burnc.codegen.estimate import estimate_size
@@ -22,19 +26,24 @@ from burnc.compilers.cores import core_flags
 from burnc.devices.board import BoardBackend
 from burnc.devices.compare import compare_device, differences
 from burnc.devices.model_firmware import build_minimal_firmware, build_serving_firmware
-from burnc.errors import DoesNotFitError
-from burnc.files import require_free, write_folder
+from burnc.errors import DoesNotFitError, GraphError, InputError
+from burnc.exporters.onnx import onnx_bytes
+from burnc.files import require_free, write_file, write_folder
 from burnc.importers import import_model
 from burnc.ir import Array, Graph, verify
 from burnc.ir.metadata import NOTES, SOURCE
 from burnc.ops import spec_of
 from burnc.passes import AbsorbEdges, AbsorbQdq, Change, RestoreNames, canonical_passes, run_passes
-from burnc.quant.accumulators import check_accumulators
+from burnc.passes.rebatch import rebatch
+from burnc.quant import OBSERVERS, Dataset, calibrate, check_accumulators, error_report, prepare
 from burnc.reports import (
+    EvaluateReport,
     ExportReport,
     InspectReport,
     LayerCycles,
     LayerReport,
+    NodeErrorReport,
+    QuantizeReport,
     SimulateReport,
     TensorReport,
     ValidateReport,
@@ -80,6 +89,76 @@ def load(path: Path, *, dims: Mapping[str, int], batch: int | None = None, float
     changes += run_passes(graph, [RestoreNames()])
     check_accumulators(graph)
     return Loaded(graph, changes)
+
+
+@dataclass(frozen=True)
+class QuantizeOptions:
+    """How to quantize.
+
+    Attributes:
+        observer: ``min-max``, ``percentile`` or ``mse``: how ranges are drawn from what calibration saw.
+        samples: calibrate on the first so many of the data; None for all.
+        per_axis: one weight scale an output channel, else one a tensor.
+        io_type: ``int8`` inputs and outputs, or ``float`` ones.
+        require_int8: refuse where an operator would stay float.
+        error_samples: measure the quantization noise of each node on so many samples; 0 for not at all.
+    """
+
+    observer: str = "min-max"
+    samples: int | None = None
+    per_axis: bool = True
+    io_type: Literal["int8", "float"] = "int8"
+    require_int8: bool = False
+    error_samples: int = 0
+
+
+def quantize(
+    graph: Graph, dataset: Dataset, options: QuantizeOptions, progress: Progress = no_progress
+) -> tuple[Loaded, QuantizeReport]:
+    """Calibrate on the data and quantize; the graph itself stays as it is.
+
+    Raises:
+        InputError: the data do not fit, or the observer is unknown.
+        QuantizationError: the graph is quantized already or cannot be.
+    """
+    if options.observer not in OBSERVERS:
+        raise InputError(f"there is no observer {options.observer!r}", hint=f"known: {', '.join(OBSERVERS)}")
+    samples = dataset.inputs if options.samples is None else dataset[: options.samples].inputs
+    prepared = prepare(graph)
+    ranges = calibrate(
+        prepared,
+        samples,
+        observer=OBSERVERS[options.observer],
+        progress=lambda done, total: progress("calibrating", done, total),
+    )
+    settings = quant.QuantizeOptions(options.per_axis, options.io_type, options.require_int8)
+    result = quant.quantize(prepared, ranges, settings)
+    rows = []
+    if options.error_samples:
+        few = {name: array[: options.error_samples] for name, array in samples.items()}
+        rows = error_report(prepared, result.graph, few)
+    activations = [v for v in result.graph.values() if not v.is_constant]
+    report = QuantizeReport(
+        model=graph.name,
+        output=None,
+        samples=len(next(iter(samples.values()))),
+        int8_values=sum(v.type.quant is not None for v in activations),
+        values=len(activations),
+        left_in_float=[f"{item.node} ({item.op}): {item.why}" for item in result.left_in_float],
+        warnings=result.warnings,
+        nodes=[NodeErrorReport(r.node, r.op, r.value, r.sqnr_db, r.own_sqnr_db, r.flagged) for r in rows],
+    )
+    return Loaded(result.graph, []), report
+
+
+def save(graph: Graph, path: Path, *, force: bool = False) -> None:
+    """Write the graph as ONNX: float, or QDQ where it is quantized.
+
+    Raises:
+        InputError: the file is taken. UnsupportedError: an operator has no ONNX form.
+    """
+    require_free(path, force=force)
+    write_file(path, onnx_bytes(graph), force=force)
 
 
 @dataclass(frozen=True)
@@ -283,3 +362,46 @@ def validate(
 ) -> ValidateReport:
     """Compare devices with the reference on the same inputs."""
     return ValidateReport(reference.name, [compare_device(graph, reference, d, inputs) for d in devices])
+
+
+EVALUATION_BATCH = 100
+
+
+def evaluate(graph: Graph, dataset: Dataset, device: Backend, progress: Progress = no_progress) -> EvaluateReport:
+    """Accuracy: how often the largest score of the only output is the label's.
+
+    Raises:
+        InputError: the data have no labels, or the model has not one output.
+    """
+    if dataset.labels is None:
+        raise InputError("the data set has no labels to compare with", hint="name an array `labels` or `y`")
+    if len(graph.outputs) != 1:
+        raise InputError(f"accuracy needs one output, the model has {len(graph.outputs)}")
+    batched = _rebatched(graph, EVALUATION_BATCH) if isinstance(device, NumpyReference) else graph
+    size = batched.inputs[0].type.shape[0] // max(1, graph.inputs[0].type.shape[0])
+    executables = {size: device.compile(batched)}
+    total, correct = len(dataset), 0
+    for start in range(0, total, size):
+        count = min(size, total - start)
+        if count not in executables:  # the rest at the end
+            executables[count] = device.compile(_rebatched(graph, count) if count > 1 else graph)
+        scores = _scores(executables[count], graph, dataset, start, count)
+        correct += int(np.count_nonzero(scores.argmax(axis=1) == dataset.labels[start : start + count]))
+        progress("evaluating", start + count, total)
+    return EvaluateReport(graph.name, device.name, total, correct, correct / total)
+
+
+def _rebatched(graph: Graph, count: int) -> Graph:
+    try:
+        return rebatch(graph, count)
+    except GraphError:
+        return graph
+
+
+def _scores(executable: Executable, graph: Graph, dataset: Dataset, start: int, count: int) -> Array:
+    arrays = {}
+    for value in graph.inputs:
+        part = dataset.inputs[value.name][start : start + count]
+        arrays[value.name] = np.concatenate([model_input(value, sample) for sample in part])
+    (scores,) = executable.run(arrays).values()
+    return scores.reshape(count, -1)

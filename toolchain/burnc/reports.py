@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -25,7 +26,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON has no infinity and no NaN
     return value
 
 
@@ -170,9 +173,13 @@ class InspectReport(Report):
 
 @dataclass(frozen=True)
 class NodeErrorReport:
+    """Signal-to-quantization-noise ratios in decibels of a node's value; ``own_sqnr_db`` is the node's share alone."""
+
     node: str
     op: str
-    sqnr_db: float | None
+    value: str
+    sqnr_db: float
+    own_sqnr_db: float | None
     flagged: bool
 
 

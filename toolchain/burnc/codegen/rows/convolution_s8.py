@@ -140,9 +140,16 @@ def _per_output(macs: float, taps: float, fixed: float) -> Callable[[Match], flo
     return cycles
 
 
+def _depthwise_cycles(m: Match) -> float:
+    """Four channels go together; a channel multiplier or less than four channels takes the slow way."""
+    channels, filters = m.last.input(0).type.shape[3], m.last.output.type.shape[3]
+    quick = channels == filters and channels >= 4
+    return _per_output(18, 0, 170)(m) if quick else _per_output(55, 0, 200)(m)
+
+
 ROWS = (
     KernelRow("conv1x1_s8", CONV2D, _is_pointwise, _lower_pointwise, _per_output(7.2, 0, 90), 700),
-    KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _per_output(14, 30, 150), 1000),
+    KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _depthwise_cycles, 1200),
     KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(7, 250, 150), 1000),
     KernelRow(
         "fully_connected_s8",
