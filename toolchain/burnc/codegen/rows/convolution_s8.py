@@ -148,15 +148,15 @@ def _depthwise_cycles(m: Match) -> float:
 
 
 ROWS = (
-    KernelRow("conv1x1_s8", CONV2D, _is_pointwise, _lower_pointwise, _per_output(7.2, 0, 90), 700),
+    KernelRow("conv1x1_s8", CONV2D, _is_pointwise, _lower_pointwise, _per_output(6.1, 0, 160), 700),
     KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _depthwise_cycles, 1200),
-    KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(7, 250, 150), 1000),
+    KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(6.1, 89, 160), 1000),
     KernelRow(
         "fully_connected_s8",
         op("fully_connected", "x", const("w"), maybe(const("b"))),
         lambda m: is_int8(m.last),
         _lower_fully_connected,
-        _per_output(8, 0, 100),
+        _per_output(6.1, 0, 160),
         400,
     ),
 )
