@@ -22,8 +22,8 @@ def _node(op, inputs, name="y", **attributes):
     return helper.make_node(op, inputs, [name], name, **attributes)
 
 
-def _one(op, inputs, shape, constants=None, opset=17, **attributes):
-    return model_of([_node(op, inputs, **attributes)], {"x": shape}, ["y"], constants, opset)
+def _one(op, inputs, size, constants=None, opset=17, **attributes):
+    return model_of([_node(op, inputs, **attributes)], {"x": size}, ["y"], constants, opset)
 
 
 # U033: Reshape with 0 and -1, its attribute form, a shape from a Constant node, allowzero.

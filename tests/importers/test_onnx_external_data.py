@@ -55,7 +55,8 @@ def test_length_is_the_rest_of_the_file(folder):
 
 
 @pytest.mark.parametrize(
-    "location", ["../secret", "sub/../../secret", "/etc/passwd", "..", "", "..\\secret", "data.bin\0", "sub/../data.bin"]
+    "location",
+    ["../secret", "sub/../../secret", "/etc/passwd", "..", "", "..\\secret", "data.bin\0", "sub/../data.bin"],
 )
 def test_escape_is_refused(folder, location):
     with pytest.raises(ModelFileError, match="outside the model's folder"):

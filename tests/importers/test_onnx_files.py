@@ -13,15 +13,7 @@ from onnx import TensorProto, helper
 from burnc.errors import BurncError, ModelFileError
 from burnc.importers import import_model
 from burnc.importers.onnx import import_onnx
-from burnc.ir import verify
-from importers.small_nets import FLOAT_MODELS, import_and_run, model_of, small_net, weights
-
-
-def _import_calmly(path):
-    try:
-        verify(import_model(path))
-    except BurncError as error:
-        assert str(error)
+from importers.small_nets import FLOAT_MODELS, import_and_run, import_calmly, model_of, small_net, weights
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 64, b"PK\3\4 a zip", b"a text\n" * 10, b"\x80\x04\x95 a pickle"])
@@ -67,7 +59,7 @@ def test_random_damage(tmp_path, opset):
         for _ in range(rng.choice([1, 1, 2, 8])):
             damaged[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(damaged)
-        _import_calmly(path)
+        import_calmly(path)
 
 
 def test_text_that_is_no_utf8(tmp_path):

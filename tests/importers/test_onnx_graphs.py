@@ -73,9 +73,7 @@ def test_everything_unsupported_is_listed_at_once():
         helper.make_node("Add", ["e", "e"], ["f"], "after a refused one"),
         helper.make_node("Det", ["f"], ["g"], ""),
     ]
-    model = model_of(
-        nodes, {"x": [1, 1, 3, 3, 3]}, ["d", "g"], {"w": weights(1, 1, 2, 2, 2)}, domains=["com.acme"]
-    )
+    model = model_of(nodes, {"x": [1, 1, 3, 3, 3]}, ["d", "g"], {"w": weights(1, 1, 2, 2, 2)}, domains=["com.acme"])
     found = _unsupported(model)
     assert list(found) == ["decoder", "finder", "3-D convolution", "g"]
     assert found["decoder"] == ("Decode", "domain com.acme is unknown; register it with burnc.ops")
@@ -117,7 +115,10 @@ def test_nodes_without_names_get_names_of_their_own():
 
 
 def test_random_constants_are_not_evaluated():
-    nodes = [helper.make_node("RandomNormal", [], ["noise"], "noise", shape=[3]), helper.make_node("Add", ["x", "noise"], ["y"])]
+    nodes = [
+        helper.make_node("RandomNormal", [], ["noise"], "noise", shape=[3]),
+        helper.make_node("Add", ["x", "noise"], ["y"]),
+    ]
     assert "noise" in _unsupported(model_of(nodes, {"x": [1, 3]}, ["y"]))
 
 

@@ -93,7 +93,7 @@ def _subgraph(b: flatbuffers.Builder, names: Sequence[str], type_: int) -> int:
 
 
 def custom_operator_file(custom: str) -> bytes:
-    """x -> custom operator -> y."""
+    """X -> custom operator -> y."""
     return chain_file(["x", "y"], tflite.BuiltinOperator.CUSTOM, custom)
 
 

@@ -73,6 +73,7 @@ def constant_data(tensor: FileTensor, type: TensorType, where: str) -> Array:
             where=f"{where}, tensor {tensor.name!r}",
         )
     if type.dtype is DType.BOOL:
-        return (tensor.data != 0).reshape(type.shape)
-    little: Array = tensor.data.view(type.dtype.numpy.newbyteorder("<"))
-    return little.astype(type.dtype.numpy).reshape(type.shape)
+        flags: Array = tensor.data != 0
+        return flags.reshape(type.shape)
+    elements: Array = tensor.data.view(type.dtype.numpy.newbyteorder("<")).astype(type.dtype.numpy)
+    return elements.reshape(type.shape)
