@@ -72,6 +72,14 @@ def test_without_network_or_npm_there_is_one_clear_error(cache, npm):
     assert cached_package() is None
 
 
+def test_cache_that_cannot_be_written(tmp_path, monkeypatch, npm):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BURNC_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(ToolMissingError, match="cannot be kept") as caught:
+        obtain_package(npm=npm, report=lambda message: None)
+    assert "BURNC_CACHE" in caught.value.hint
+
+
 @pytest.mark.parametrize("name", ["../evil.js", "/evil.js", "package/../../evil.js", "other/evil.js"])
 def test_archive_that_reaches_outside_is_refused(tmp_path, name):
     with pytest.raises(BurncError, match="outside its folder"):

@@ -27,16 +27,14 @@ _FILL_CACHE = "connect to the network once and run: python -m burnc.sim.rp2040js
 
 
 def cache_folder() -> Path:
-    """Where burnc keeps what it has fetched: ``BURNC_CACHE``, or the platform's place for caches."""
-    if explicit := os.environ.get("BURNC_CACHE"):
-        return Path(explicit)
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg) / "burnc"
-    if os.name == "nt" and (local := os.environ.get("LOCALAPPDATA")):
-        return Path(local) / "burnc" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "burnc"
-    return Path.home() / ".cache" / "burnc"
+    """The folder ``$BURNC_CACHE``, else ``burnc`` in the user's cache folder; it need not exist yet."""
+    if own := os.environ.get("BURNC_CACHE"):
+        return Path(own)
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA")
+        return Path(base) / "burnc" if base else Path.home() / "AppData" / "Local" / "burnc"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) / "burnc" if base else Path.home() / ".cache" / "burnc"
 
 
 def cached_package() -> Path | None:
@@ -65,11 +63,22 @@ def obtain_package(*, npm: Sequence[str] | None = None, report: Callable[[str], 
         return cached
     command = tuple(npm) if npm is not None else find_npm()
     cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        return _fetch_into(cache, command, report)
+    except OSError as error:
+        raise ToolMissingError(
+            f"the emulator's npm package cannot be kept: {error.strerror}",
+            where=str(cache),
+            hint="set BURNC_CACHE to a folder that can be written to",
+        ) from error
+
+
+def _fetch_into(cache: Path, npm: Sequence[str], report: Callable[[str], None]) -> Path:
     report(f"fetching the npm package {NAME} {VERSION} into {cache}")
     with tempfile.TemporaryDirectory(dir=cache, prefix=".fetch-") as name:
         scratch = Path(name)
-        tarball = _fetch(command, scratch)
+        tarball = _fetch(npm, scratch)
         verify(tarball.read_bytes())
         unpacked = scratch / "package"
         unpack(tarball, unpacked)
