@@ -34,6 +34,9 @@ def single_node_model(
     graph = helper.make_graph([node], "single", declared, [_untyped("y")], initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     inferred: onnx.ModelProto = onnx.shape_inference.infer_shapes(model, strict_mode=False)
+    result = inferred.graph.output[0].type
+    if not result.HasField("tensor_type"):  # the node is wrong on purpose
+        result.tensor_type.elem_type = declared[0].type.tensor_type.elem_type
     return inferred
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 
 from burnc.backends.protocol import Backend
 from burnc.boards import all_boards, load_board
@@ -54,8 +55,8 @@ def _load(entry: EntryPoint) -> Callable[..., Backend]:
         constructor: Callable[..., Backend] = entry.load()
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0] or str(error)
-        if package in ("burnc", entry.module.partition(".")[0]):
-            raise  # a fault in the backend itself, not something the user could install
+        if find_spec(package) is not None:
+            raise  # it is there and lacks a module: a fault, not something the user could install
         raise ToolMissingError(
             f"device {entry.name!r} needs the Python package {package!r}, which is not installed",
             where=f"entry point {entry.value}",

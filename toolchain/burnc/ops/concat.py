@@ -59,6 +59,10 @@ def integer(node: Node, *parts: Integers) -> Integers:
     return np.concatenate(parts, axis=node.attrs.axis)
 
 
+def permuted(a: ConcatAttrs, permutation: Sequence[int]) -> ConcatAttrs:
+    return ConcatAttrs(permutation[a.axis])
+
+
 def from_onnx(node: FileNode) -> list[Value]:
     if "axis" not in node.attributes:
         node.refuse("attribute axis is missing")
@@ -94,6 +98,7 @@ concat = OpSpec(
     onnx=(onnx_op("Concat", build=from_onnx),),
     tflite=(tflite_op("CONCATENATION", build=from_tflite),),
     to_onnx=to_onnx,
+    permuted=permuted,
     cases=(
         case((1, 2, 3), (1, 2, 3), attrs=ConcatAttrs(-1)),
         case((2, 1, 3), (2, 4, 3), (2, 2, 3), attrs=ConcatAttrs(1)),

@@ -7,7 +7,7 @@ value: for 0 that is the zero point.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,10 @@ def integer(node: Node, x: Integers) -> Integers:
     return np.pad(x, a.pads, constant_values=quantized_value(a, node.input(0).type))
 
 
+def permuted(a: PadAttrs, permutation: Sequence[int]) -> PadAttrs:
+    return replace(a, pads=tuple(a.pads[permutation.index(axis)] for axis in range(len(permutation))))
+
+
 def from_onnx(node: FileNode) -> list[Value]:
     x = node.input(0)
     mode = node.attribute("mode", "constant")
@@ -142,6 +146,7 @@ pad = OpSpec(
     onnx=(onnx_op("Pad", build=from_onnx),),
     tflite=(tflite_op("PAD", build=from_tflite), tflite_op("PADV2", build=from_tflite)),
     to_onnx=to_onnx,
+    permuted=permuted,
     cases=(
         case((1, 4, 4, 2), attrs=PadAttrs(((0, 0), (1, 1), (1, 1), (0, 0)))),
         case((2, 3), attrs=PadAttrs(((0, 2), (1, 0)))),

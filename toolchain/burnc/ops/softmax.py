@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,11 @@ def forward(xp: Any, a: SoftmaxAttrs, x: Any) -> Any:
     return power / power.sum(axis=a.axis, keepdims=True)
 
 
+def permuted(a: SoftmaxAttrs, permutation: Sequence[int]) -> SoftmaxAttrs:
+    # Counted from the end, as everywhere here: the printed form then knows one spelling.
+    return replace(a, axis=permutation[a.axis] - len(permutation))
+
+
 def from_onnx(node: FileNode) -> list[Value]:
     x = node.input(0)
     axis = int(node.attribute("axis", -1))
@@ -172,6 +177,7 @@ softmax = OpSpec(
     onnx=(onnx_op("Softmax", build=from_onnx),),
     tflite=(tflite_op("SOFTMAX", build=from_tflite),),
     to_onnx=to_onnx,
+    permuted=permuted,
     cases=(
         case(Operand((1, 10), low=-5, high=5)),
         case(Operand((4, 12), low=-20, high=20)),
