@@ -22,8 +22,11 @@ void burnc_port_putc(uint8_t byte);
 /* Waits until all bytes have left the chip. */
 void burnc_port_flush(void);
 
-/* CPU cycles since burnc_port_init, as seen by core 0. Interrupts must be enabled. */
+/* CPU cycles since burnc_port_init or the last restart, as seen by core 0. Interrupts must be enabled. */
 uint64_t burnc_port_cycles(void);
+
+/* Counts from zero again: a measurement that starts here meets the counter's own interrupts at the same places. */
+void burnc_port_cycles_restart(void);
 
 /* The CPU clock in hertz. */
 uint32_t burnc_port_clock_hz(void);

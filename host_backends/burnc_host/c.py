@@ -37,6 +37,8 @@ class CBackend(Backend):
     def __init__(self, variant: str = "") -> None:
         if variant not in ("", "rendered"):
             raise BurncError(f"the c backend has no variant {variant!r}", hint="use c or c:rendered")
+        if variant:
+            self.name = f"c:{variant}"
         self._options = LowerOptions(name=PREFIX, rendered_only=variant == "rendered")
 
     def supports(self, node: Node) -> Support:

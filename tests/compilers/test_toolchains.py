@@ -10,13 +10,13 @@ import pytest
 
 from burnc.boards import load_board
 from burnc.compilers import toolchains
-from burnc.compilers.cache import cache_folder
 from burnc.compilers.compile import CODE_FLAGS, compile_objects
 from burnc.compilers.cores import core_names
 from burnc.compilers.doctor import Finding, diagnose
-from burnc.compilers.nodejs import find_nodejs, find_npm
 from burnc.compilers.toolchains import find_compiler, find_cross_compiler, find_host_compiler
 from burnc.errors import BoardError, ToolMissingError
+from burnc.resources import cache_folder
+from burnc.sim.nodejs import find_nodejs, find_npm
 from requirements import requires, requires_package
 
 
@@ -51,7 +51,7 @@ def test_no_nodejs(bare_machine):
 def test_doctor_on_a_bare_machine(bare_machine):
     findings = {finding.name: finding for finding in diagnose([Finding("emulator", "1.0", "tests", "")])}
     assert findings["emulator"].found == "1.0"
-    for name in ("host C compiler", "C compiler for cortex-m0plus", "Node.js"):
+    for name in ("host C compiler", "C compiler for cortex-m0plus"):
         assert findings[name].found is None
         assert "pip install" in findings[name].how_to_get
     assert findings["C compiler for cortex-m0plus"].needed_for == "firmware for pico"

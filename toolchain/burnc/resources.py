@@ -1,7 +1,8 @@
-"""Where the data folders lie: inside an installed package, or in the checkout next to it."""
+"""Where the data folders lie (inside an installed package, or in the checkout next to it), and where the cache is."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from burnc.errors import BurncError
@@ -25,3 +26,15 @@ def data_folder(name: str) -> Path:
         where=str(_PACKAGE),
         hint="install burnc again",
     )
+
+
+def cache_folder() -> Path:
+    """The folder ``$BURNC_CACHE``, else ``burnc`` in the user's cache folder; it need not exist yet."""
+    own = os.environ.get("BURNC_CACHE")
+    if own:
+        return Path(own)
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA")
+        return Path(base) / "burnc" if base else Path.home() / "AppData" / "Local" / "burnc"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) / "burnc" if base else Path.home() / ".cache" / "burnc"

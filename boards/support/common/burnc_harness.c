@@ -124,6 +124,7 @@ static void run_model(uint32_t flags) {
     if (measure_stack) {
         burnc_port_stack_paint();
     }
+    burnc_port_cycles_restart();
     const uint64_t begin = burnc_port_cycles();
     layer_begin = begin;
     last_run.status = model->run();

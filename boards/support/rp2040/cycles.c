@@ -14,7 +14,7 @@ void SysTick_Handler(void) {
     wraps = wraps + 1u;
 }
 
-void rp2040_cycles_init(void) {
+void burnc_port_cycles_restart(void) {
     RP2040_REG(SYST_CSR) = 0u;
     wraps = 0u;
     RP2040_REG(SYST_RVR) = COUNTER_TOP;

@@ -12,7 +12,7 @@ static uint8_t over_usb;
 
 void burnc_port_init(void) {
     rp2040_clocks_init();
-    rp2040_cycles_init();
+    burnc_port_cycles_restart();
     rp2040_uart_init();
     rp2040_release(RESETS_USB);
     rp2040_usb_init();

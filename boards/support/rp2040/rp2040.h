@@ -67,7 +67,6 @@
 #define SCB_VTOR 0xe000ed08u
 
 void rp2040_clocks_init(void);
-void rp2040_cycles_init(void);
 
 /* Takes peripherals out of reset (a mask of RESETS_ bits) and waits until they are ready. */
 void rp2040_release(uint32_t blocks);

@@ -9,20 +9,22 @@ from dataclasses import dataclass
 
 from burnc.boards import all_boards
 from burnc.compilers.cores import HOST
-from burnc.compilers.nodejs import find_nodejs
 from burnc.compilers.toolchains import find_cross_compiler, find_host_compiler
 from burnc.errors import BurncError
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One tool: what was found (None: nothing), what needs it, and how to get it."""
+    """One tool: what was found (None: nothing), what needs it, how to get it, and whether ``burnc demo`` needs it."""
 
     name: str
     found: str | None
     needed_for: str
     how_to_get: str
+    for_demo: bool = False
 
+
+_DEMO_BOARD = "pico"
 
 _OPTIONAL_PACKAGES = (
     ("onnxruntime", "the device onnxruntime, a second opinion on float models", "pip install onnxruntime"),
@@ -32,21 +34,26 @@ _OPTIONAL_PACKAGES = (
 
 def diagnose(further: Iterable[Finding] = ()) -> list[Finding]:
     """Look for every tool; ``further`` are findings of rooms that this one does not know, as the emulators'."""
-    findings = [_tool("host C compiler", "the device c", _host_compiler)]
+    findings = [look_for("host C compiler", "the device c", _host_compiler, for_demo=True)]
     findings += [
-        _tool(f"C compiler for {core}", f"firmware for {names}", functools.partial(_cross_compiler, core))
-        for core, names in _cores_with_firmware().items()
+        look_for(
+            f"C compiler for {core}",
+            f"firmware for {', '.join(keys)}",
+            functools.partial(_cross_compiler, core),
+            for_demo=_DEMO_BOARD in keys,
+        )
+        for core, keys in _cores_with_firmware().items()
     ]
-    findings.append(_tool("Node.js", "emulated boards", _nodejs))
     findings += [Finding(name, _package_version(name), needed_for, how) for name, needed_for, how in _OPTIONAL_PACKAGES]
     return [*findings, *further]
 
 
-def _tool(name: str, needed_for: str, find: Callable[[], str]) -> Finding:
+def look_for(name: str, needed_for: str, find: Callable[[], str], *, for_demo: bool) -> Finding:
+    """A finding from a search that raises BurncError, with a hint, where there is nothing to be found."""
     try:
-        return Finding(name, find(), needed_for, "")
+        return Finding(name, find(), needed_for, "", for_demo)
     except BurncError as error:
-        return Finding(name, None, needed_for, error.hint or error.what)
+        return Finding(name, None, needed_for, error.hint or error.what, for_demo)
 
 
 def _host_compiler() -> str:
@@ -59,18 +66,13 @@ def _cross_compiler(core: str) -> str:
     return f"{compiler.version} ({compiler.command[0]})"
 
 
-def _nodejs() -> str:
-    nodejs = find_nodejs()
-    return f"{'.'.join(map(str, nodejs.version))} ({nodejs.node})"
-
-
-def _cores_with_firmware() -> dict[str, str]:
-    """Core to the names of the boards that have it."""
-    names: dict[str, list[str]] = {}
+def _cores_with_firmware() -> dict[str, list[str]]:
+    """Core to the keys of the boards that have it."""
+    keys: dict[str, list[str]] = {}
     for board in all_boards():
         if board.build is not None and board.cpu.core != HOST:
-            names.setdefault(board.cpu.core, []).append(board.key)
-    return {core: ", ".join(keys) for core, keys in names.items()}
+            keys.setdefault(board.cpu.core, []).append(board.key)
+    return keys
 
 
 def _package_version(name: str) -> str | None:

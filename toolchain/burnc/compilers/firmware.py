@@ -45,6 +45,7 @@ def build_firmware(
     defines: Sequence[str] = (),
     flags: Sequence[str] = (),
     compiler: CCompiler | None = None,
+    link_script: Path | None = None,
 ) -> Firmware:
     """Compile and link the sources with the board's support code; one of them defines ``int main(void)``.
 
@@ -53,6 +54,7 @@ def build_firmware(
 
     Args:
         compiler: the compiler to use instead of the one that is found.
+        link_script: a complete linker script to use instead of the board's.
         flags: further compiler flags, as ``WARNING_FLAGS``; they apply to the support code too.
 
     Raises:
@@ -82,7 +84,8 @@ def build_firmware(
         flags=[*code_flags, OPTIMIZE_FLAGS["size"]],
     )
     script = out_dir / f"{name}.ld"
-    script.write_text(linker_script(board), encoding="utf-8", newline="\n")
+    text = linker_script(board) if link_script is None else link_script.read_text(encoding="utf-8")
+    script.write_text(text, encoding="utf-8", newline="\n")
     path = out_dir / f"{name}.elf"
     try:
         link_program(compiler, objects, output=path, flags=_link_flags(compiler, script))

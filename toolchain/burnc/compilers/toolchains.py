@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Literal
 
 from burnc.boards import Board
-from burnc.compilers.cache import cache_folder
 from burnc.compilers.cores import HOST, core_flags
 from burnc.errors import ToolMissingError
+from burnc.resources import cache_folder
 
 CompilerKind = Literal["gcc", "clang", "zig"]
 _VERSION_TIMEOUT_SECONDS = 60

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from burnc.errors import BurncError, ToolMissingError
+from burnc.resources import cache_folder
 from burnc.sim.nodejs import find_npm
 
 NAME = "rp2040js"
@@ -24,17 +25,6 @@ SHA512 = "Yzr5xG7ZwbtA50IYAU1k/oSoSyDAhPtT5qC/Q2eFApoLuAYE8DQbPIMPs/0kh4Ietd4P0O
 
 _NPM_TIMEOUT_S = 180
 _FILL_CACHE = "connect to the network once and run: python -m burnc.sim.rp2040js_package"
-
-
-def cache_folder() -> Path:
-    """The folder ``$BURNC_CACHE``, else ``burnc`` in the user's cache folder; it need not exist yet."""
-    if own := os.environ.get("BURNC_CACHE"):
-        return Path(own)
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA")
-        return Path(base) / "burnc" if base else Path.home() / "AppData" / "Local" / "burnc"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) / "burnc" if base else Path.home() / ".cache" / "burnc"
 
 
 def cached_package() -> Path | None:

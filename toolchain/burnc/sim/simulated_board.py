@@ -19,7 +19,7 @@ from typing import Any, Self
 from burnc.boards import Board, Cache
 from burnc.errors import BoardError, InputError, SimulationError, ToolMissingError
 from burnc.protocol.client import Client
-from burnc.sim.nodejs import find_node
+from burnc.sim.nodejs import find_nodejs
 from burnc.sim.rp2040js_package import obtain_package
 from burnc.sim.symbols import describe_address
 
@@ -110,7 +110,7 @@ class SimulatedRp2040:
             "flashBytes": flash_bytes,
             "flashCache": None if flash_cache is None else asdict(flash_cache),
         }
-        command = [str(node or find_node()), str(_SERVER), json.dumps(settings)]
+        command = [str(node or find_nodejs().node), str(_SERVER), json.dumps(settings)]
         environment = {**os.environ, "BURNC_RP2040JS": str(package or obtain_package())}
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed by close()
         try:
