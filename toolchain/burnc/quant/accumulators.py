@@ -31,8 +31,8 @@ class AccumulatorBounds:
 def check_accumulators(graph: Graph) -> None:
     """Check every convolution, matrix product and average pool of a quantized graph.
 
-    Two forms of each sum are proven, for kernels use either: products of x - zero point, and products of x itself on top
-    of a bias that holds -zero point * sum of weights. Where the requantization shifts to the left, the shifted sum
+    Two forms of each sum are proven, for kernels use either: products of x - zero point, and products of x itself on
+    top of a bias that holds -zero point * sum of weights. Where the requantization shifts to the left, the shifted sum
     is proven too.
 
     Raises:

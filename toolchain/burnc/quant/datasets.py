@@ -294,7 +294,7 @@ def _typed(array: Array, value: Value, scale: float | None, where: str) -> Array
         if not np.isfinite(typed).all():
             raise InputError(f"the data hold numbers that {dtype.value} cannot hold", where=where)
         return typed
-    if value.type.quant is not None and (array.dtype.kind == "f" or scale is not None):
+    if value.type.quant is not None and (array.dtype != dtype.numpy or scale is not None):
         from burnc.numerics import quantize
 
         return quantize(array.astype(np.float64) * (1.0 if scale is None else scale), value.type)
@@ -305,6 +305,5 @@ def _typed(array: Array, value: Value, scale: float | None, where: str) -> Array
         raise InputError(
             f"the data reach from {array.min()} to {array.max()}, the model takes {dtype.value}",
             where=where,
-            hint="give real numbers (float32), which are quantized by the model's own parameters",
         )
     return array.astype(dtype.numpy)

@@ -28,7 +28,9 @@ class ErrorRow:
         sqnr_db: 10 log10(signal power / error power) of the value as it arises in the int8 graph; infinite without
             error.
         own_sqnr_db: the same for the node alone, fed with its float inputs, quantized; None where an input has no twin.
-        flagged: ``sqnr_db`` lies below the threshold.
+        weights_sqnr_db: the same for the node's weights, of the output channel that suffers most; None without weights.
+            Few strong channels can hide many weak ones in a result, but not here.
+        flagged: ``sqnr_db`` or ``weights_sqnr_db`` lies below the threshold.
     """
 
     node: str
@@ -36,6 +38,7 @@ class ErrorRow:
     value: str
     sqnr_db: float
     own_sqnr_db: float | None
+    weights_sqnr_db: float | None
     flagged: bool
 
 
@@ -108,19 +111,41 @@ def error_report(
             alone = _alone(value, pairs, real)
             if alone is not None:
                 own[value].add(real[twin.name], alone)
-    return [_row(v, total[v], own[v], threshold_db, is_measured=_has_twins(v, pairs)) for v in pairs]
+    float_nodes = {node.name: node for node in float_graph.nodes}
+    rows = []
+    for value in pairs:
+        node, decibels = value.producer, total[value].decibels
+        weights = None if node is None else _weights_decibels(float_nodes.get(node.name), node)
+        rows.append(
+            ErrorRow(
+                node="" if node is None else node.name,
+                op="input" if node is None else node.op,
+                value=value.name,
+                sqnr_db=decibels,
+                own_sqnr_db=own[value].decibels if _has_twins(value, pairs) else None,
+                weights_sqnr_db=weights,
+                flagged=min(decibels, math.inf if weights is None else weights) < threshold_db,
+            )
+        )
+    return rows
 
 
-def _row(value: Value, total: _Power, own: _Power, threshold_db: float, *, is_measured: bool) -> ErrorRow:
-    node = value.producer
-    return ErrorRow(
-        node="" if node is None else node.name,
-        op="input" if node is None else node.op,
-        value=value.name,
-        sqnr_db=total.decibels,
-        own_sqnr_db=own.decibels if is_measured else None,
-        flagged=total.decibels < threshold_db,
+def _weights_decibels(real_node: Node | None, node: Node) -> float | None:
+    rule = spec_of(node).quant
+    if real_node is None or rule is None or rule.weights is None or real_node.op != node.op:
+        return None
+    real, held = real_node.input(rule.weights), node.input(rule.weights)
+    if real.data is None or held.data is None or real.type.shape != held.type.shape or held.type.quant is None:
+        return None
+    wanted, got = (
+        np.moveaxis(array, rule.weight_axis, 0) for array in (real.data, dequantize(held.data, held.type))
     )
+    channels = []
+    for one, other in zip(wanted, got, strict=True):
+        power = _Power()
+        power.add(one, other)
+        channels.append(power.decibels)
+    return min(channels, default=math.inf)
 
 
 def _for_input(value: Value, samples: Mapping[str, Array]) -> Array:

@@ -47,7 +47,7 @@ def _int8_type(node: Node, index: int) -> TensorType | None:
 def activation_params(
     graph: Graph, nodes: Iterable[Node], ranges: Mapping[str, Range]
 ) -> tuple[dict[Value, QuantParams], dict[Value, Value]]:
-    """Parameters of every value that the given nodes read or make, and each one's group, by a member that stands for it.
+    """Parameters of every value that the given nodes read or make, and a member that stands for its group.
 
     Values that a node joins, moves or selects from without arithmetic (rule ``same``) form a group with one range, the
     union of all of theirs. Results with fixed parameters keep those; a group that holds nothing else takes them over.

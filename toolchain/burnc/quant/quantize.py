@@ -234,7 +234,12 @@ def _insert_activations(graph: Graph, nodes: list[Node], chosen: Mapping[Value, 
         name, is_output = value.name, value in graph.outputs
         builder = Builder(graph, operators(), anchor=anchor)
         quantized = builder.node(
-            "quantize", [value], name=name + ".quantize", outputs=[name + ".quantized"], quant=quant
+            "quantize",
+            [value],
+            name=name + ".quantize",
+            outputs=[name + ".quantized"],
+            quant=quant,
+            rounding="half_even",  # ONNX's: float edges mean the same in an exported file
         )
         reader = quantized.producer
         real = builder.node("dequantize", [quantized], name=name + ".dequantize", outputs=[name + ".dequantized"])
