@@ -12,6 +12,7 @@ from burnc.backends import device
 from burnc.backends.model_inputs import model_inputs, random_inputs
 from burnc.backends.protocol import Backend
 from burnc.boards import load_board
+from burnc.devices.run_inputs import samples_of
 from burnc.ir import Array, Graph, print_graph
 from burnc.pipeline import ExportOptions, Loaded, Progress, QuantizeOptions, no_progress
 from burnc.quant.datasets import Dataset, load_dataset
@@ -26,6 +27,7 @@ from burnc.reports import (
 
 Arrays = Mapping[str, Array]
 Device = str | Backend
+Inputs = Sequence[Arrays] | int | str | Path | Dataset
 
 _NO_DIMS: Mapping[str, int] = {}
 
@@ -99,11 +101,11 @@ class Model:
         dataset = data if isinstance(data, Dataset) else self.dataset(data)
         return pipeline.evaluate(self.graph, dataset, _device(on), progress)
 
-    def validate(self, inputs: Sequence[Arrays] | int = 10, on: Sequence[Device] = ("c",)) -> ValidateReport:
+    def validate(self, inputs: Inputs = 10, on: Sequence[Device] = ("c",)) -> ValidateReport:
         """Compare devices with the numpy reference, bit for bit in int8.
 
         Args:
-            inputs: arrays by input name for each run, or how many random ones to make.
+            inputs: arrays by input name for each run, a data set or its file, or how many random ones to make.
         """
         runs = self.inputs(inputs)
         return pipeline.validate(self.graph, _device("numpy"), [_device(d) for d in on], runs)
@@ -111,7 +113,7 @@ class Model:
     def simulate(
         self,
         board: str,
-        inputs: Sequence[Arrays] | int = 1,
+        inputs: Inputs = 1,
         *,
         optimize: str = "balanced",
         progress: Progress = no_progress,
@@ -154,24 +156,35 @@ class Model:
             return Dataset({name: np.asarray(array) for name, array in data.items()}, None)
         return load_dataset(Path(data), inputs=self.graph.inputs)
 
-    def inputs(self, inputs: Sequence[Arrays] | int) -> list[dict[str, Array]]:
-        """Inputs as the model takes them; a number asks for so many random ones."""
+    def inputs(self, inputs: Inputs) -> list[dict[str, Array]]:
+        """Inputs as the model takes them; a number asks for so many random ones.
+
+        Raises:
+            InputError: they do not fit the model.
+        """
         if isinstance(inputs, int):
             return random_inputs(self.graph, inputs)
+        if isinstance(inputs, Dataset):
+            return samples_of(self.graph, inputs)
+        if isinstance(inputs, str | Path):
+            return samples_of(self.graph, self.dataset(inputs))
         return [model_inputs(self.graph, arrays) for arrays in inputs]
 
 
-def load(path: str | Path, dims: Mapping[str, int] = _NO_DIMS, *, batch: int | None = None) -> Model:
+def load(
+    path: str | Path, dims: Mapping[str, int] = _NO_DIMS, *, batch: int | None = None, float_edges: bool = False
+) -> Model:
     """Read an ``.onnx`` or ``.tflite`` file.
 
     Args:
         dims: values of dynamic dimensions by name.
         batch: the batch size where the file leaves it open; 1 by default.
+        float_edges: keep the float inputs and outputs of a quantized ONNX file.
 
     Raises:
         ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.
     """
-    return Model(pipeline.load(Path(path), dims=dims, batch=batch))
+    return Model(pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges))
 
 
 def _device(on: Device) -> Backend:

@@ -24,9 +24,12 @@ from burnc.codegen.projects import BuildFlags, project_files
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS
 from burnc.compilers.cores import core_flags
 from burnc.devices.board import BoardBackend
-from burnc.devices.compare import compare_device, differences
+from burnc.devices.compare import compare_device
+from burnc.devices.exported_project import read_exported_project
 from burnc.devices.model_firmware import build_minimal_firmware, build_serving_firmware
-from burnc.errors import DoesNotFitError, GraphError, InputError
+from burnc.devices.run_inputs import run_inputs
+from burnc.devices.simulate import simulate as run_simulation
+from burnc.errors import DoesNotFitError, GraphError, InputError, UnsupportedError
 from burnc.exporters.onnx import onnx_bytes
 from burnc.files import require_free, write_file, write_folder
 from burnc.importers import import_model
@@ -40,7 +43,6 @@ from burnc.reports import (
     EvaluateReport,
     ExportReport,
     InspectReport,
-    LayerCycles,
     LayerReport,
     NodeErrorReport,
     QuantizeReport,
@@ -307,54 +309,44 @@ def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
     )
 
 
+def inspect_refused(path: Path, error: UnsupportedError) -> InspectReport:
+    """The report on a model of which some operators are not supported: it lists them."""
+    unsupported = [{"node": item.node, "op": item.op, "why": item.why} for item in error.items]
+    return InspectReport(path.stem, path.suffix.lstrip("."), [], [], {}, 0, 0, unsupported)
+
+
 def simulate(
     graph: Graph, board: Board, inputs: Sequence[Mapping[str, Array]], *, optimize: str = "balanced",
     reference: Backend, progress: Progress = no_progress,
 ) -> SimulateReport:  # fmt: skip
-    """Run firmware of the model on the emulated board and compare each output with the reference's.
-
-    Returns:
-        The figures of the last inference; ``outputs`` holds those of all, stacked along a new first axis where there
-        are several; ``matches_reference`` is over all of them.
-    """
+    """Run firmware of the model on the emulated board and compare each output with the reference's."""
     expected = reference.compile(graph)
-    executable = BoardBackend(board.key, optimize=optimize).compile(graph)
-    outputs: list[dict[str, Array]] = []
-    matches = True
-    try:
-        for done, arrays in enumerate(inputs):
-            run = executable.measured_run(arrays, measure_stack=done == 0)
-            if done == 0:
-                stack = run.report.stack_bytes
-            outputs.append(run.outputs)
-            wanted = expected.run(arrays)
-            matches &= not any(differences(run.outputs[v.name], wanted[v.name]).any() for v in graph.outputs)
-            progress("simulating", done + 1, len(inputs))
-    finally:
-        executable.close()
-    program, firmware = executable.program, executable.firmware
-    clock = board.cpu.clock_hz or 1
-    seconds = run.report.cycles / clock
-    layers = zip(program.steps, run.report.layer_cycles, strict=True)
-    names = [v.name for v in graph.outputs]
-    return SimulateReport(
-        board=board.key,
-        engine=board.sim_engine or "",
-        cores=board.cpu.count,
-        clock_hz=clock,
-        cycles=run.report.cycles,
-        cycles_with_flash_cache=None,
-        latency_ms=seconds * 1e3,
-        energy_uj=board.active_watts * seconds * 1e6 if board.active_watts else None,
-        layers=[LayerCycles(s.node.name, s.node.op, s.macs, c) for s, c in layers],
-        flash_bytes=firmware.flash_bytes,
-        ram_bytes=firmware.ram_bytes,
-        arena_bytes=arena_bytes(program),
-        stack_bytes=stack,
-        inferences=len(outputs),
-        outputs={n: outputs[0][n] if len(outputs) == 1 else np.stack([o[n] for o in outputs]) for n in names},
-        matches_reference=matches,
-    )
+    executable = BoardBackend(board, optimize=optimize).compile(graph)
+    program = executable.program
+    layers = [(step.node.name, step.node.op, step.macs) for step in program.steps]
+    return run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress)
+
+
+def simulate_project(
+    folder: Path, board: Board | None, file: Path | None, count: int | None, progress: Progress = no_progress
+) -> SimulateReport:
+    """Build an exported ``bare`` project from the sources in its folder and run it; there is no reference.
+
+    Args:
+        board: refused where it is not the one that the project was exported for.
+        file: a data set to run on; random inputs if None.
+        count: how many runs at most; None for all of the file, or one random one.
+
+    Raises:
+        InputError: the folder is no such project, or the data do not fit it.
+        BoardError, CompileError, ToolMissingError, SimulationError: it cannot be built or run.
+    """
+    project = read_exported_project(folder)
+    if board is not None and board.key != project.board:
+        raise InputError(f"the project was exported for the board {project.board}, not {board.key}", where=str(folder))
+    inputs = run_inputs(project.signature, file, count)
+    layers = [(layer.name, layer.op, layer.macs) for layer in project.layers]
+    return run_simulation(project.serve(), layers, project.arena_bytes, inputs, None, progress)
 
 
 def validate(

@@ -109,7 +109,10 @@ class FirstDifference:
 
 @dataclass(frozen=True)
 class TargetVerdict:
-    """``verdict``: bit-exact, within-tolerance, differs or unavailable; ``why`` says more of the last two."""
+    """``verdict``: bit-exact, within-tolerance, differs or unavailable; ``why`` says more of the last two.
+
+    ``latency_ms`` of one run at ``clock_hz`` where the target is a board, else None.
+    """
 
     name: str
     verdict: str
@@ -118,10 +121,14 @@ class TargetVerdict:
     max_abs_diff: float = 0.0
     first_difference: FirstDifference | None = None
     why: str = ""
+    latency_ms: float | None = None
+    clock_hz: int | None = None
 
 
 @dataclass(frozen=True)
 class ValidateReport(Report):
+    """What each device answered, compared with ``reference``."""
+
     reference: str
     targets: list[TargetVerdict]
 
@@ -143,6 +150,8 @@ class EvaluateReport(Report):
 
 @dataclass(frozen=True)
 class TensorReport:
+    """A value and its type as the printed form writes it."""
+
     name: str
     type: str
 

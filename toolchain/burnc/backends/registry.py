@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 
@@ -40,6 +41,30 @@ def device(name: str) -> Backend:
 def available() -> dict[str, EntryPoint]:
     """Installed backends by name, not loaded."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A backend by name: what its class says of itself, or why it cannot be loaded."""
+
+    name: str
+    ok: bool
+    description: str
+    why: str
+
+
+def installed() -> list[Installed]:
+    """Every backend, loaded to see whether what it needs is there."""
+    found = []
+    for name, entry in sorted(available().items()):
+        try:
+            constructor = _load(entry)
+        except BurncError as error:
+            found.append(Installed(name, False, "", error.what))
+        else:
+            line = (constructor.__doc__ or "").strip().partition("\n")[0]
+            found.append(Installed(name, True, line.replace("``", ""), ""))
+    return found
 
 
 def _is_board(name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from burnc.backends.protocol import Backend, Executable
+from burnc.devices.served_model import ServedModel
 from burnc.errors import BurncError, DoesNotFitError
 from burnc.ir import Array, Graph, Value
 from burnc.reports import FirstDifference, TargetVerdict
@@ -35,13 +36,15 @@ def compare_device(graph: Graph, reference: Backend, device: Backend, inputs: Se
                 if wrong and failing is None:
                     failing = arrays
         _close(executable)
+        speed = _speed(executable)
         if failing is None:
-            return TargetVerdict(device.name, "bit-exact" if exact else "within-tolerance", len(inputs), 0, largest)
+            verdict = "bit-exact" if exact else "within-tolerance"
+            return TargetVerdict(device.name, verdict, len(inputs), 0, largest, latency_ms=speed[0], clock_hz=speed[1])
         first = first_difference(graph, reference, device, failing)
     except BurncError as error:
         return TargetVerdict(device.name, "unavailable", why=str(error))
     why = f"first at node {first.node!r}" if first else "the outputs differ, but no inner value does"
-    return TargetVerdict(device.name, "differs", len(inputs), mismatches, largest, first, why)
+    return TargetVerdict(device.name, "differs", len(inputs), mismatches, largest, first, why, *speed)
 
 
 def first_difference(graph: Graph, reference: Backend, device: Backend, inputs: Inputs) -> FirstDifference | None:
@@ -92,6 +95,14 @@ def _close(executable: Executable) -> None:
     close = getattr(executable, "close", None)
     if close is not None:
         close()
+
+
+def _speed(executable: Executable) -> tuple[float | None, int | None]:
+    """Milliseconds of the last run and the clock they were counted at, where the device is a board."""
+    if not isinstance(executable, ServedModel) or executable.last_report is None:
+        return None, None
+    clock = executable.board.cpu.clock_hz
+    return (executable.last_report.cycles / clock * 1e3 if clock else None), clock
 
 
 def within_tolerance(a: Array, b: Array) -> Array:

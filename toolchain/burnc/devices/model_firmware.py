@@ -42,7 +42,9 @@ def build_minimal_firmware(program: Program, out_dir: Path) -> Firmware:
 def _build(
     program: Program, sources: list[Path], out_dir: Path, include_dirs: list[Path], defines: list[str]
 ) -> Firmware:
-    optimize: Optimize = "size" if program.optimize == "size" else "speed" if program.optimize == "speed" else "balanced"
+    optimize: Optimize = (
+        "size" if program.optimize == "size" else "speed" if program.optimize == "speed" else "balanced"
+    )
     return build_firmware(
         program.board,
         sources,

@@ -77,7 +77,8 @@ def load_dataset(path: str | Path, *, inputs: Sequence[Value], scale: float | No
     without; else the only array that is no label. A .csv file holds one sample a line; with a column more than the
     input has elements, the last column (or the one with a usual label name) is the label. Shapes are adapted where only
     axes of size 1 differ or where the samples come flat ([N,784] for [1,28,28]). Numbers keep their value unless
-    ``scale`` multiplies them, and are quantized to integer inputs with parameters only where they are real numbers.
+    ``scale`` multiplies them. For a quantized input, an array of its very element type holds quantized numbers; any
+    other one holds real numbers (pixels from 0 to 255, say), which are quantized by the model's own parameters.
 
     Args:
         scale: factor for the values of all inputs, 1/255 say.
@@ -133,7 +134,8 @@ def _read(path: Path, inputs: Sequence[Value]) -> dict[str, Array]:
 
 def _read_npy(path: Path) -> Array:
     try:
-        array = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:  # np.load leaves a file that it cannot read open
+            array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise _unreadable(error, path) from None
     return np.asarray(array)
@@ -142,7 +144,7 @@ def _read_npy(path: Path) -> Array:
 def _read_npz(path: Path) -> dict[str, Array]:
     name = ""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays: dict[str, Array] = {}
             for name in archive.files:
                 arrays[name] = archive[name]

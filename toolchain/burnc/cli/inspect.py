@@ -1,0 +1,95 @@
+"""``burnc inspect``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from burnc.cli.options import json_option, model_options
+from burnc.cli.output import error_json, plain, say, write_json
+from burnc.cli.render import lines, megahertz, milliseconds, number, table
+from burnc.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from burnc.reports import InspectReport
+
+
+@click.command("inspect")
+@model_options
+@click.option("--board", metavar="B", help="Say also whether the model fits this board and how long a run takes.")
+@click.option("--tensors", is_flag=True, help="List the type and shape of every tensor.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    model: Path,
+    dims: Mapping[str, int],
+    batch: int | None,
+    board: str | None,
+    tensors: bool,
+    as_json: bool,
+) -> None:
+    """Operators, MACs, parameters, and all that is not supported.
+
+    With --board exit status 1 says that the model does not fit.
+    """
+    from burnc import pipeline
+    from burnc.model import load
+
+    try:
+        report = load(model, dims, batch=batch).inspect(board)
+    except UnsupportedError as error:
+        if as_json:
+            write_json({**pipeline.inspect_refused(model, error).to_json(), "error": error_json(error)["error"]})
+            say(f"error: {error}")
+            ctx.exit(error.exit_status)
+        raise
+    if as_json:
+        write_json(report.to_json())
+    else:
+        _show(report, tensors)
+    if report.fits is False:
+        ctx.exit(1)
+
+
+def _show(report: InspectReport, tensors: bool) -> None:
+    lines(
+        [
+            ("model", plain(f"{report.model} ({report.format})")),
+            *(("input", plain(f"{tensor.name}  {tensor.type}")) for tensor in report.inputs),
+            *(("output", plain(f"{tensor.name}  {tensor.type}")) for tensor in report.outputs),
+            ("MACs", number(report.macs)),
+            ("parameters", number(report.parameters)),
+        ]
+    )
+    click.echo()
+    table(("operator", ">nodes"), [(name, str(count)) for name, count in report.operators.items()])
+    if tensors:
+        click.echo()
+        table(("tensor", "type"), [(tensor.name, tensor.type) for tensor in report.tensors])
+    if report.changes:
+        done = ", ".join(f"{name} {count}" for name, count in report.changes.items())
+        click.echo(plain(f"\nrewritten: {done}"))
+    for note in report.notes:
+        click.echo(plain(f"note: {note}"))
+    if report.board is not None:
+        _show_board(report)
+
+
+def _show_board(report: InspectReport) -> None:
+    from burnc.boards import load_board
+
+    board = load_board(report.board or "")
+    limits = {"flash": board.flash_bytes, "RAM": board.ram_bytes}
+    rows = [
+        (kind, f"{number(size)} bytes" + (f" of {number(limits[kind])}" if limits[kind] else ""))
+        for kind, size in (("flash", report.flash_bytes), ("RAM", report.ram_bytes))
+    ]
+    rows.append(("arena", f"{number(report.arena_bytes)} bytes"))
+    if report.latency_ms is not None and board.cpu.clock_hz:
+        rows.append(("one run", f"{milliseconds(report.latency_ms)} at {megahertz(board.cpu.clock_hz)}"))
+    click.echo(f"\n{board.name}: {'fits' if report.fits else 'does not fit'} (estimated)")
+    lines(rows)

@@ -1,0 +1,72 @@
+"""Tables: with rich on a terminal, plain aligned text when piped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from burnc.cli.output import for_terminal, plain
+
+Row = Sequence[str]
+
+
+def table(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Print a table. A column whose name starts with ``>`` is aligned to the right."""
+    names = [name.lstrip(">") for name in columns]
+    right = [name.startswith(">") for name in columns]
+    cells = [[plain(cell).replace("\n", " ") for cell in row] for row in rows]
+    if for_terminal():
+        _rich_table(names, right, cells)
+    else:
+        lines(cells, head=names, right=right)
+
+
+def lines(rows: Sequence[Row], *, head: Row | None = None, right: Sequence[bool] = ()) -> None:
+    """Print aligned columns, three spaces apart."""
+    everything = [*([head] if head else []), *rows]
+    if not everything:
+        return
+    widths = [max(map(len, column)) for column in zip(*everything, strict=True)]
+    for row in everything:
+        aligned = (
+            cell.rjust(width) if index < len(right) and right[index] else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo("   ".join(aligned).rstrip())
+
+
+def number(value: float | None) -> str:
+    """A whole number with its digits in groups of three; empty for None."""
+    return "" if value is None else f"{value:,.0f}".replace(",", " ")
+
+
+def milliseconds(value: float | None) -> str:
+    """Milliseconds to three digits."""
+    if value is None:
+        return ""
+    return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"
+
+
+def megahertz(hertz: int) -> str:
+    """A clock frequency."""
+    return f"{hertz / 1e6:g} MHz"
+
+
+def percent(fraction: float) -> str:
+    """A fraction in hundredths."""
+    return f"{100 * fraction:.2f} %"
+
+
+def _rich_table(names: Row, right: Sequence[bool], rows: Sequence[Row]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, is_right in zip(names, right, strict=True):
+        drawn.add_column(name, justify="right" if is_right else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))  # Text: nothing in a cell is markup
+    Console().print(drawn)

@@ -1,0 +1,120 @@
+"""``burnc simulate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from burnc.cli.options import count_option, inputs_option, json_option, model_options, optimize_option
+from burnc.cli.output import write_json
+from burnc.cli.progress import progress
+from burnc.cli.render import lines, megahertz, milliseconds, number, table
+
+if TYPE_CHECKING:
+    from burnc.pipeline import Progress
+    from burnc.reports import SimulateReport
+
+
+@click.command("simulate")
+@model_options
+@click.option("--board", metavar="B", help="Key or alias of a board; an exported project knows its own.")
+@inputs_option
+@count_option
+@optimize_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    model: Path,
+    dims: Mapping[str, int],
+    batch: int | None,
+    board: str | None,
+    inputs: Path | None,
+    count: int | None,
+    optimize: str,
+    as_json: bool,
+) -> None:
+    """Run firmware on an emulated board.
+
+    MODEL is a model file, or a folder that `burnc export --project bare` wrote. Exit status 1 says that outputs
+    differ from the reference.
+    """
+    with progress() as callback:
+        report = (
+            _simulate_project(model, board, inputs, count, callback)
+            if model.is_dir()
+            else _simulate_model(model, dims, batch, board, inputs, count, optimize, callback)
+        )
+    if as_json:
+        write_json(report.to_json())
+    else:
+        _show(report)
+    if report.matches_reference is False:
+        ctx.exit(1)
+
+
+def _simulate_project(
+    folder: Path, board: str | None, inputs: Path | None, count: int | None, callback: Progress
+) -> SimulateReport:
+    from burnc.boards import load_board
+    from burnc.pipeline import simulate_project
+
+    return simulate_project(folder, load_board(board) if board else None, inputs, count, callback)
+
+
+def _simulate_model(
+    model: Path,
+    dims: Mapping[str, int],
+    batch: int | None,
+    board: str | None,
+    inputs: Path | None,
+    count: int | None,
+    optimize: str,
+    callback: Progress,
+) -> SimulateReport:
+    from burnc.boards import load_board
+    from burnc.model import load
+
+    if board is None:
+        raise click.UsageError("--board is needed to simulate a model file")
+    load_board(board)
+    loaded = load(model, dims, batch=batch)
+    runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)
+    return loaded.simulate(board, runs, optimize=optimize, progress=callback)
+
+
+def _show(report: SimulateReport) -> None:
+    total = report.cycles or 1
+    table(
+        ("layer", "operator", ">MACs", ">cycles", ">time", ">share"),
+        [
+            (
+                layer.name,
+                layer.op,
+                number(layer.macs),
+                number(layer.cycles),
+                milliseconds(layer.cycles / report.clock_hz * 1e3),
+                f"{100 * layer.cycles / total:.0f} %",
+            )
+            for layer in report.layers
+        ],
+    )
+    click.echo()
+    energy = "" if report.energy_uj is None else f", about {number(report.energy_uj)} uJ"
+    time = f"{milliseconds(report.latency_ms)} at {megahertz(report.clock_hz)}"
+    rows = [
+        ("one run", f"{time}, {number(report.cycles)} cycles{energy}"),
+        ("flash", f"{number(report.flash_bytes)} bytes, with the harness"),
+        ("RAM", f"{number(report.ram_bytes)} bytes, with the harness; {number(report.arena_bytes)} of them arena"),
+    ]
+    if report.stack_bytes is not None:
+        rows.append(("stack", f"{number(report.stack_bytes)} bytes"))
+    if report.matches_reference is not None:
+        verdict = (
+            "as the reference's" if report.matches_reference else "NOT as the reference's (`burnc validate` says where)"
+        )
+        rows.append(("outputs", f"{verdict}, {report.inferences} runs"))
+    lines(rows)

@@ -1,0 +1,72 @@
+"""Runs firmware on an emulated board and says what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from burnc.backends.protocol import Executable
+from burnc.devices.compare import differences
+from burnc.devices.served_model import ServedModel
+from burnc.ir import Array
+from burnc.reports import LayerCycles, SimulateReport
+
+
+def simulate(
+    served: ServedModel,
+    layers: Sequence[tuple[str, str, int]],
+    arena_bytes: int,
+    inputs: Sequence[Mapping[str, Array]],
+    expected: Executable | None,
+    progress: Callable[[str, int, int], None],
+) -> SimulateReport:
+    """Run all inputs and close the emulator.
+
+    Args:
+        layers: name, operator and MACs of each.
+        expected: what the outputs are compared with, if anything.
+
+    Returns:
+        The figures of the last inference, the stack of the first; ``outputs`` holds those of all, stacked along a new
+        first axis where there are several; ``matches_reference`` is over all of them.
+    """
+    graph, board = served.graph, served.board
+    outputs: list[dict[str, Array]] = []
+    matches = None if expected is None else True
+    stack = None
+    try:
+        for done, arrays in enumerate(inputs):
+            run = served.measured_run(arrays, measure_stack=done == 0)
+            if done == 0:
+                stack = run.report.stack_bytes
+            outputs.append(run.outputs)
+            if expected is not None:
+                wanted = expected.run(arrays)
+                matches = matches and not any(
+                    differences(run.outputs[v.name], wanted[v.name]).any() for v in graph.outputs
+                )
+            progress("simulating", done + 1, len(inputs))
+    finally:
+        served.close()
+    clock = board.cpu.clock_hz or 1
+    seconds = run.report.cycles / clock
+    names = [v.name for v in graph.outputs]
+    return SimulateReport(
+        board=board.key,
+        engine=board.sim_engine or "",
+        cores=board.cpu.count,
+        clock_hz=clock,
+        cycles=run.report.cycles,
+        cycles_with_flash_cache=None,
+        latency_ms=seconds * 1e3,
+        energy_uj=board.active_watts * seconds * 1e6 if board.active_watts else None,
+        layers=[LayerCycles(*layer, cycles) for layer, cycles in zip(layers, run.report.layer_cycles, strict=True)],
+        flash_bytes=served.firmware.flash_bytes,
+        ram_bytes=served.firmware.ram_bytes,
+        arena_bytes=arena_bytes,
+        stack_bytes=stack,
+        inferences=len(outputs),
+        outputs={n: outputs[0][n] if len(outputs) == 1 else np.stack([o[n] for o in outputs]) for n in names},
+        matches_reference=matches,
+    )

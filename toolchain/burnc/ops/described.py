@@ -1,0 +1,47 @@
+"""What each operator means in a line and which operators of model files it stands for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import burnc.ops
+from burnc.ops.spec import OpSpec
+
+
+@dataclass(frozen=True)
+class Described:
+    """One operator; ``onnx`` names hold their domain where it is not the default one."""
+
+    name: str
+    meaning: str
+    onnx: list[str]
+    tflite: list[str]
+    int8: bool
+
+
+def described_operators() -> list[Described]:
+    """Every operator of the package and every registered one, by name."""
+    meanings = dict(_meanings())
+    return [
+        Described(
+            name=spec.name,
+            meaning=meanings.get(spec.name, ""),
+            onnx=[f"{op.domain}.{op.op_type}" if op.domain else op.op_type for op in spec.onnx],
+            tflite=[op.code for op in spec.tflite],
+            int8=spec.quant is not None,
+        )
+        for spec in sorted(burnc.ops.operators().values(), key=lambda spec: spec.name)
+    ]
+
+
+def _meanings() -> Iterator[tuple[str, str]]:
+    """Operator name -> the first line of its module's docstring, without the name and the sources."""
+    for info in pkgutil.iter_modules(burnc.ops.__path__):
+        module = importlib.import_module(f"burnc.ops.{info.name}")
+        line = (module.__doc__ or "").strip().split("\n")[0].split(" Sources:")[0]
+        for spec in vars(module).values():
+            if isinstance(spec, OpSpec):
+                yield spec.name, line.removeprefix(f"{spec.name}: ").rstrip(".")
