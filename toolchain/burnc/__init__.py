@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from burnc.version import VERSION as __version__
+
 
 if TYPE_CHECKING:
     from burnc.backends import device as device

@@ -98,11 +98,12 @@ class Builder:
         return result
 
     def take_name(self, value: Value, old: Value) -> None:
-        """Let a value that this builder made, and that takes the place of ``old``, have its name."""
-        for position, (made, _) in enumerate(self._made_values):
-            if made is value and not value.is_constant:
-                value.name, old.name = old.name, value.name
-                self._made_values[position] = value, value.name
+        """Let a value that takes the place of ``old`` have its name, and ``old`` the other."""
+        value.name, old.name = old.name, value.name
+        self._made_values = [(v, v.name if v is value else wanted) for v, wanted in self._made_values]
+
+    def has_made(self, value: Value) -> bool:
+        return any(made is value for made, _ in self._made_values)
 
     def settle_names(self) -> None:
         """Give what this builder made the names it wanted, where they have become free since."""

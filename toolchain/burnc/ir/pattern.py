@@ -1,7 +1,8 @@
 """Small chains of nodes that passes rewrite and kernel rows match.
 
 ``op("conv2d", "x", const("w"), maybe(const("b"))) >> op("batch_norm")`` matches a batch_norm whose first input is a
-conv2d with constant weights; between links of a chain a value has exactly one reader and is no graph output.
+conv2d with constant weights; between links of a chain a value has exactly one reader and is no graph output. A name
+that stands twice must meet the same value twice.
 """
 
 from __future__ import annotations
@@ -76,26 +77,27 @@ class Pattern:
         for position, link in enumerate(reversed(self.links)):
             if node is None or node.op != link.op:
                 return None
-            if position and not _flows_only_on(node, graph, consumers):
+            if position and not _flows_only_on(node, nodes[-1], graph, consumers):
                 return None
             has_predecessor = position + 1 < len(self.links)
             if not _capture(node, link, has_predecessor, values):
                 return None
             nodes.append(node)
-            first = node.inputs[0]
+            first = node.inputs[0] if node.inputs else None
             node = first.producer if first is not None else None
         return Match(nodes[::-1], values)
 
 
-def _flows_only_on(node: Node, graph: Graph, consumers: Mapping[Value, Sequence[Node]]) -> bool:
-    value = node.outputs[0]
-    return len(consumers.get(value, ())) == 1 and value not in graph.outputs
+def _flows_only_on(node: Node, reader: Node, graph: Graph, consumers: Mapping[Value, Sequence[Node]]) -> bool:
+    if len(node.outputs) != 1 or node.output is not reader.inputs[0]:
+        return False
+    return len(consumers.get(node.output, ())) == 1 and node.output not in graph.outputs
 
 
 def _capture(node: Node, link: Link, skip_first: bool, values: dict[str, Value | None]) -> bool:
     for index, operand in enumerate(link.operands, start=1 if skip_first else 0):
         value = node.inputs[index] if index < len(node.inputs) else None
-        if not operand.accepts(value):
+        if not operand.accepts(value) or values.get(operand.name, value) is not value:
             return False
         values[operand.name] = value
     return True

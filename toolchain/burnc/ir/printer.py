@@ -33,7 +33,7 @@ def _print_attrs(node: Node) -> str:
     shown = []
     for field in dataclasses.fields(node.attrs):
         value = getattr(node.attrs, field.name)
-        if value != field.default:
+        if repr(value) != repr(field.default) and (value != field.default or repr(value).startswith("-")):
             shown.append(f"{field.name}={_print_value(value)}")
     if node.rounding != "tflm":
         shown.append(f"rounding={node.rounding}")

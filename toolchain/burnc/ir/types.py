@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
 
-Array = NDArray[np.generic]
+Array = NDArray[Any]
 
 
 class DType(Enum):
@@ -62,7 +63,7 @@ class DType(Enum):
     @property
     def limits(self) -> tuple[int, int]:
         """Smallest and largest value of an integer type."""
-        info = np.iinfo(self.numpy)
+        info = np.iinfo(self.value)
         return int(info.min), int(info.max)
 
 

@@ -15,6 +15,9 @@ def verify(graph: Graph) -> None:
     defined: set[Value] = set(graph.inputs)
     if len(defined) != len(graph.inputs):
         raise GraphError("an input is listed twice", where=f"graph {graph.name!r}")
+    for value in graph.inputs:
+        if value.is_constant or value.producer is not None:
+            raise GraphError(f"input %{value.name} is a constant or computed", where=f"graph {graph.name!r}")
     node_names: set[str] = set()
     for node in graph.nodes:
         if node.name in node_names:
@@ -33,8 +36,8 @@ def _check_node(node: Node, defined: set[Value]) -> None:
     for value in node.present_inputs:
         if value not in defined and not value.is_constant:
             raise GraphError(f"reads %{value.name} before it is computed", where=where)
-    for value in node.outputs:
-        if value in defined or value.is_constant:
+    for position, value in enumerate(node.outputs):
+        if value in defined or value.is_constant or value in node.outputs[:position]:
             raise GraphError(f"%{value.name} is assigned twice", where=where)
         if value.producer is not node:
             raise GraphError(f"%{value.name} names another producer", where=where)
@@ -65,7 +68,7 @@ def _check_values(graph: Graph) -> None:
         quant = type_.quant
         if quant is None:
             continue
-        if type_.dtype.is_float:
+        if not type_.dtype.is_integer:
             raise GraphError(f"a {type_.dtype.value} tensor holds quantization parameters", where=where)
         if quant.axis is not None and not (
             0 <= quant.axis < type_.rank and type_.shape[quant.axis] == len(quant.scale)

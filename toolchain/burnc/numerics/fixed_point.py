@@ -69,7 +69,8 @@ def count_leading_zeros(x: ArrayLike) -> Int64:
 
 
 def _saturating_shift_left(x: Int64, exponent: int) -> Int64:
-    return np.clip(x << exponent, INT32_MIN, INT32_MAX)
+    result: Int64 = np.clip(x << exponent, INT32_MIN, INT32_MAX)
+    return result
 
 
 _LN2_POWERS = (
@@ -95,6 +96,9 @@ def exp_on_negative_values(x: ArrayLike, integer_bits: int = 5) -> Int64:
         if integer_bits > exponent:
             bit = np.int64(1) << (fractional_bits + exponent)
             result = np.where(remainder & bit, rounding_doubling_high_mul(result, factor), result)
+    if integer_bits > 5:
+        # Below -32 no factor is left to multiply by; the result is less than half of the last place.
+        result = np.where(x < -(np.int64(1) << (36 - integer_bits)), 0, result)
     return np.where(x == 0, INT32_MAX, result)
 
 

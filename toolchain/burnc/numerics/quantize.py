@@ -39,7 +39,10 @@ def round_half_away(values: ArrayLike) -> NDArray[Any]:
     """Round halves away from zero, as C's ``round``; keeps the float type and is exact near 0.5."""
     values = np.asarray(values)
     whole = np.trunc(values)
-    return whole + np.where(np.abs(values - whole) >= 0.5, np.sign(values), 0).astype(values.dtype)
+    # Infinity and NaN stay what they are.
+    rest = np.subtract(values, whole, out=np.zeros_like(values), where=np.isfinite(values))
+    result: NDArray[Any] = whole + np.where(np.abs(rest) >= 0.5, np.sign(values), 0).astype(values.dtype)
+    return result
 
 
 def quantized_bounds(dtype: DType) -> tuple[int, int]:
@@ -55,7 +58,8 @@ def quantize(values: ArrayLike, type: TensorType, rounding: str = "half_even") -
     assert type.quant is not None
     values = np.asarray(values, np.float32)
     scale, zero_point = type.quant.broadcast(values.ndim)
-    scaled = values / scale
+    with np.errstate(over="ignore"):  # what becomes infinite saturates
+        scaled = values / scale
     rounded = np.rint(scaled) if rounding == "half_even" else round_half_away(scaled)
     rounded = np.where(np.isnan(rounded), np.float32(0), rounded)
     low, high = type.dtype.limits

@@ -67,8 +67,8 @@ def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, b: Tensor | Non
         acc = k.accumulator(b[oc] if b else 0)
         first = oc // filters_per_group * channels
         for kh, kw, ic in k.reduce(w.shape[1:], "kh kw ic"):
-            ih = oh * a.stride[0] + kh * a.dilation[0] - a.pad.top
-            iw = ow * a.stride[1] + kw * a.dilation[1] - a.pad.left
+            ih = k.let("ih", oh * a.stride[0] + kh * a.dilation[0] - a.pad.top)
+            iw = k.let("iw", ow * a.stride[1] + kw * a.dilation[1] - a.pad.left)
             acc += x.at(n, ih, iw, first + ic, outside=0) * w[oc, kh, kw, ic]
         y[n, oh, ow, oc] = k.requantize(acc, axis=oc)
 
@@ -81,7 +81,7 @@ def _accumulate(a: Conv2dAttrs, x: Array, w: Array, fill: Any, dtype: Any) -> Ar
     grouped = view.reshape(n, oh, ow, kh * kw, a.groups, channels).transpose(4, 0, 1, 2, 3, 5)
     left = grouped.reshape(a.groups, n * oh * ow, kh * kw * channels).astype(dtype)
     right = w.reshape(a.groups, filters // a.groups, kh * kw * channels).transpose(0, 2, 1).astype(dtype)
-    product = left @ right
+    product: Array = left @ right
     return product.transpose(1, 0, 2).reshape(n, oh, ow, filters)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import time
 
-from burnc import __version__
+from burnc.version import VERSION
 from burnc.errors import InputError, ProtocolError
 from burnc.protocol.framing import Damage, FrameReader, encode_frame
 from burnc.protocol.messages import (
@@ -144,7 +144,7 @@ class Client:
         if protocol != PROTOCOL_VERSION:
             raise ProtocolError(
                 f"the firmware was built by burnc {version} and speaks protocol {protocol}, "
-                f"this is burnc {__version__} and speaks protocol {PROTOCOL_VERSION}",
+                f"this is burnc {VERSION} and speaks protocol {PROTOCOL_VERSION}",
                 hint="export and flash the model again with this burnc, or use the burnc that built the firmware",
             )
         clock_hz, max_payload, input_count, output_count, layer_count = body.unpack("IHHHI")

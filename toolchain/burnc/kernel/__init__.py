@@ -1,0 +1,1 @@
+"""KernelIR: structured loops over typed expressions, traced from operators' bodies, rendered for each target."""
