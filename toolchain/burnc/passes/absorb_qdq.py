@@ -27,7 +27,7 @@ class AbsorbQdq:
     2. The node then reads the int8 values and its result has the parameters of that quantize.
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
        for fixed parameters and the quantize has others, the result is requantized after.
-    4. A bias is its dequantized int32 constant, or a float constant that is quantized to the scale it must have.
+    4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
     """
 
@@ -71,7 +71,10 @@ class AbsorbQdq:
                 quantized = _quantized_twin(value)
                 if quantized is None:
                     return False
-                if index == rule.weights and not _fits_weights(quantized, rule.weight_axis):
+                fits = (
+                    _fits_weights(quantized, rule.weight_axis) if index == rule.weights else _has_one_scale(quantized)
+                )
+                if not fits:
                     return False
                 operands.append(quantized)
         if rule.result == "same":
@@ -83,15 +86,13 @@ class AbsorbQdq:
                 return False
             operands[bias] = quantized_bias
         fixed = rule.result if isinstance(rule.result, QuantParams) else None
-        first = readers[0]
         result = builder.node(
             spec.name, operands, node.attrs, name=node.name, quant=fixed or wanted, rounding=node.rounding
         )
         if fixed is not None and fixed != wanted:
             result = _with_params(builder, result, wanted)
-        for reader in readers[1:]:
-            graph.replace_uses(reader.output, result)
-        replace_node(builder, first, result)
+        for reader in readers:
+            replace_node(builder, reader, result)
         return True
 
 
@@ -123,6 +124,10 @@ def _fits_weights(value: Value, axis: int) -> bool:
     return value.is_constant and quant is not None and not any(quant.zero_point) and quant.axis in (None, axis)
 
 
+def _has_one_scale(value: Value) -> bool:
+    return value.type.quant is not None and value.type.quant.axis is None
+
+
 def _with_params(builder: Builder, value: Value, wanted: QuantParams) -> Value:
     """The value, requantized where its parameters differ."""
     if value.type.quant == wanted or value.type.quant is None:
@@ -147,7 +152,7 @@ def _quantized_bias(builder: Builder, node: Node, operands: list[Value | None], 
             real = held.data * held.type.quant.broadcast(1)[0].astype(np.float64)
             return builder.constant(held.name, _to_int32(real, scales), quant)
         return None
-    if value.data is None:
+    if value.data is None or not np.isfinite(value.data).all():
         return None
     return builder.constant(value.name, _to_int32(value.data.astype(np.float64), scales), quant)
 
@@ -204,4 +209,3 @@ def _absorb_input(graph: Graph, value: Value) -> bool:
         graph.replace_uses(reader.output, value)
     remove_dead_nodes(graph)
     return True
-

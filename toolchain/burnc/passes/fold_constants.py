@@ -12,11 +12,12 @@ from burnc.passes.rewrite import replace_node
 class FoldConstants:
     """Constant folding.
 
-    1. All inputs are constants and there is one result.
+    1. All inputs are constants, at least one, and there is one result.
     2. The float meaning computes float results, the integer meaning quantized ones; integer tensors without
        quantization (indices, shapes) go by the float meaning, which is exact for them.
     3. ``dequantize`` of a constant stays: the int8 weights behind it must survive.
-    4. The constant that takes the place of a reshaped or transposed one keeps that one's name.
+    4. The constant that takes the place of a reshaped or transposed one keeps that one's name; a graph output keeps
+       its own.
     5. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
     """
 
@@ -35,13 +36,16 @@ class FoldConstants:
 
 
 def _is_foldable(node: Node) -> bool:
-    return node.op != "dequantize" and len(node.outputs) == 1 and all(v.is_constant for v in node.present_inputs)
+    constants = [v.is_constant for v in node.present_inputs]
+    return node.op != "dequantize" and len(node.outputs) == 1 and bool(constants) and all(constants)
 
 
 def _evaluate(node: Node) -> Array:
     spec = spec_of(node)
     arrays = [None if v is None else v.data for v in node.inputs]
     quantized = any(v.type.quant is not None for v in [*node.present_inputs, node.output])
-    if quantized and spec.integer is not None:
-        return np.asarray(spec.integer(node, *arrays))
-    return np.asarray(spec.forward(np, node.attrs, *arrays))
+    # Overflow and NaN are values like others here, as in the reference.
+    with np.errstate(all="ignore"):
+        if quantized and spec.integer is not None:
+            return np.asarray(spec.integer(node, *arrays))
+        return np.asarray(spec.forward(np, node.attrs, *arrays))

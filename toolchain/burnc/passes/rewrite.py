@@ -64,10 +64,17 @@ class RewritePass:
 def replace_node(builder: Builder, node: Node, value: Value) -> None:
     """Let ``value`` take the place of a node's only result; nodes that nothing reads any more are removed.
 
-    A value that the builder made takes the replaced one's name, so that names of the file outlive rewriting.
+    A value that the builder made takes the replaced one's name, so that names of the file outlive rewriting. A graph
+    output keeps its declared name in any case: where the value is known by another name already (an input, another
+    output), an identity stands between them.
     """
     graph, old = builder.graph, node.output
-    builder.take_name(value, old)
+    if old in graph.outputs:
+        if value in graph.inputs or value in graph.outputs:
+            value = builder.node("identity", [value], quant=value.type.quant)
+        builder.take_name(value, old)
+    elif builder.has_made(value) and not value.is_constant:
+        builder.take_name(value, old)
     graph.replace_uses(old, value)
     remove_dead_nodes(graph)
     builder.settle_names()

@@ -6,6 +6,7 @@ Spatial operators are NHWC inside; importers put transposes around them. This is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +23,23 @@ class SinkTransposes:
     """Layout.
 
     1. A transpose that moves axes of size 1 alone is a reshape.
-    2. Two transposes or two reshapes in a row are one; one that changes nothing is none.
+    2. Two transposes or two reshapes in a row are one; one that changes nothing is none; equal ones of one value are one.
     3. A pointwise or permutable operator whose activation inputs come through the same transpose is computed before it;
-       constant operands are permuted instead.
-    4. A pointwise operator whose activation inputs come through reshapes from one shape is computed before them.
+       constant operands are permuted instead. A reshape that moves axes of size 1 alone counts as that transpose, and a
+       graph input that is read transposed elsewhere is read so here.
+    4. A pointwise operator whose activation inputs come through reshapes from one shape is computed before them;
+       constant operands have one element, or the reshape only drops or adds axes of size 1.
     5. fully_connected after a flattening reshape of a transpose reads the untransposed values; its constant weights are
        permuted once, now.
     6. A value that is quantized keeps its parameters; per-axis ones are not moved.
+    7. Names of the file stay on what is computed: a result that an importer named after its node takes the name of the
+       transposed or reshaped value that the file knows; graph outputs keep theirs.
     """
 
     name = "sink transposes"
 
     def run(self, graph: Graph) -> int:
+        _name_what_is_computed(graph)
         changed = 0
         while self._change_one(graph):
             changed += 1
@@ -54,6 +60,19 @@ class SinkTransposes:
         return False
 
 
+def _name_what_is_computed(graph: Graph) -> None:
+    """Rule 7."""
+    for mover in graph.nodes:
+        if mover.op not in MOVERS or mover.output in graph.outputs or mover.output.name == mover.name:
+            continue
+        value = mover.input(0)
+        while value.producer is not None and value.producer.op in MOVERS:
+            value = value.producer.input(0)
+        source = value.producer
+        if source is not None and value not in graph.outputs and value.name == f"{source.name}.{source.op}":
+            value.name, mover.output.name = mover.output.name, value.name
+
+
 def _simplified(node: Node, b: Builder) -> Value | None:
     """Rules 1 and 2."""
     if node.op not in MOVERS:
@@ -62,6 +81,9 @@ def _simplified(node: Node, b: Builder) -> Value | None:
     if x.is_constant:
         return None  # constant folding's business
     before = x.producer
+    twin = _earlier_twin(node, b.graph)
+    if twin is not None:
+        return twin
     if node.op == "reshape":
         if node.output.type.shape == x.type.shape:
             return x
@@ -82,6 +104,15 @@ def _simplified(node: Node, b: Builder) -> Value | None:
     return None
 
 
+def _earlier_twin(node: Node, graph: Graph) -> Value | None:
+    for other in graph.nodes:
+        if other is node:
+            return None
+        if other.op == node.op and other.attrs == node.attrs and other.input(0) is node.input(0):
+            return other.output
+    return None
+
+
 def _after_transpose(node: Node, b: Builder) -> Value | None:
     """Rule 3."""
     spec = spec_of(node)
@@ -90,43 +121,69 @@ def _after_transpose(node: Node, b: Builder) -> Value | None:
     permutation = _common_permutation(node)
     if permutation is None:
         return None
-    operands = [_unpermuted(v, permutation, spec, b) for v in node.inputs]
-    if any(v is None for v in operands):
+    operands = [None if v is None else _unpermuted(v, permutation, spec, b) for v in node.inputs]
+    if sum(v is not None for v in operands) != len(node.present_inputs):
         return None
     attrs = spec.permuted(node.attrs, permutation) if spec.permuted else node.attrs
-    computed = b.node(node.op, operands, attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding)
-    return b.node("transpose", [computed], TransposeAttrs(permutation), quant=node.output.type.quant)
+    return _moved_behind(node, b, operands, attrs, "transpose", TransposeAttrs(permutation))
+
+
+def _moved_behind(
+    node: Node, b: Builder, operands: Sequence[Value | None], attrs: Any, mover: str, mover_attrs: Any
+) -> Value:
+    """The node computed on other operands, and the mover behind it."""
+    quant = node.output.type.quant
+    computed = b.node(node.op, operands, attrs, name=node.name, quant=quant, rounding=node.rounding)
+    if node.output not in b.graph.outputs:
+        b.take_name(computed, node.output)
+    return b.node(mover, [computed], mover_attrs, quant=quant)
 
 
 def _common_permutation(node: Node) -> tuple[int, ...] | None:
-    found: set[tuple[int, ...]] = set()
-    for value in node.present_inputs:
-        if value.is_constant:
-            continue
-        source = value.producer
-        if source is None or source.op != "transpose" or value.type.rank != node.output.type.rank:
-            return None
-        found.add(source.attrs.permutation)
     quant = node.output.type.quant
-    if len(found) != 1 or (quant is not None and quant.axis is not None):
+    if quant is not None and quant.axis is not None:
+        return None
+    activations = [v for v in node.present_inputs if not v.is_constant]
+    sources = [v.producer for v in activations if v.producer is not None and v.producer.op == "transpose"]
+    found: set[tuple[int, ...]] = {source.attrs.permutation for source in sources}
+    if len(found) != 1 or any(v.type.rank != node.output.type.rank for v in activations):
+        return None
+    # An input beside inputs alone: transposes could go back and forth between them for ever.
+    if any(v.producer is None for v in activations) and all(s.input(0).producer is None for s in sources):
         return None
     return found.pop()
 
 
-def _unpermuted(value: Value | None, permutation: Sequence[int], spec: OpSpec, b: Builder) -> Value | None:
+def _unpermuted(value: Value, permutation: Sequence[int], spec: OpSpec, b: Builder) -> Value | None:
     """The value before the transpose; a constant operand with its axes moved the other way."""
-    if value is None:
-        return None
     if value.data is None:
-        assert value.producer is not None
-        return value.producer.input(0)
-    if value.type.size == 1:
+        return _untransposed(value, permutation, b)
+    if value.type.size == 1 and spec.pointwise:
         return value
-    if not spec.pointwise or (value.type.quant is not None and value.type.quant.axis is not None):
+    whole = spec.pointwise or value.type.rank == len(permutation)
+    if not whole or (value.type.quant is not None and value.type.quant.axis is not None):
         return None
     full = value.data.reshape((1,) * (len(permutation) - value.type.rank) + value.type.shape)
     moved = np.ascontiguousarray(full.transpose(np.argsort(permutation)))
     return b.constant(value.name, moved, value.type.quant)
+
+
+def _untransposed(value: Value, permutation: Sequence[int], b: Builder) -> Value | None:
+    """What gives ``value`` when it is transposed."""
+    source = value.producer
+    if source is None:
+        back = TransposeAttrs(tuple(int(p) for p in np.argsort(permutation)))
+        known = any(n.op == "transpose" and n.attrs == back and n.input(0) is value for n in b.graph.nodes)
+        return b.node("transpose", [value], back, quant=value.type.quant) if known else None
+    if source.op == "transpose":
+        return source.input(0) if source.attrs.permutation == tuple(permutation) else None
+    if source.op != "reshape":
+        return None
+    x = source.input(0)
+    if x.type.rank != len(permutation) or tuple(x.type.shape[p] for p in permutation) != value.type.shape:
+        return None
+    moved = [axis for axis in permutation if x.type.shape[axis] != 1]
+    return x if moved == sorted(moved) else None
 
 
 def _after_reshape(node: Node, b: Builder) -> Value | None:
@@ -136,7 +193,7 @@ def _after_reshape(node: Node, b: Builder) -> Value | None:
         return None
     shapes: set[tuple[int, ...]] = set()
     for value in node.present_inputs:
-        if value.type.size == 1 and value.is_constant:
+        if value.is_constant:
             continue
         source = value.producer
         if source is None or source.op != "reshape" or value.type.shape != node.output.type.shape:
@@ -145,19 +202,26 @@ def _after_reshape(node: Node, b: Builder) -> Value | None:
     quants = [v.type.quant for v in [node.output, *node.present_inputs]]
     if len(shapes) != 1 or any(q is not None and q.axis is not None for q in quants):
         return None
-    operands = [_unshaped(v, b) for v in node.inputs]
-    computed = b.node(
-        node.op, operands, node.attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding
-    )
-    return b.node("reshape", [computed], ReshapeAttrs(node.output.type.shape), quant=node.output.type.quant)
+    before = shapes.pop()
+    operands = [None if v is None else _unshaped(v, before, node.output.type.shape, b) for v in node.inputs]
+    if sum(v is not None for v in operands) != len(node.present_inputs):
+        return None
+    return _moved_behind(node, b, operands, node.attrs, "reshape", ReshapeAttrs(node.output.type.shape))
 
 
-def _unshaped(value: Value | None, b: Builder) -> Value | None:
-    if value is None or value.producer is None:
-        if value is not None and value.data is not None and value.type.rank:
-            return b.constant(value.name, value.data.reshape(()), value.type.quant)
-        return value
-    return value.producer.input(0)
+def _unshaped(value: Value, before: Sequence[int], after: Sequence[int], b: Builder) -> Value | None:
+    """The value before the reshape; a constant operand with its axes where they were before it."""
+    if value.data is None:
+        assert value.producer is not None
+        return value.producer.input(0)
+    if value.type.size == 1:
+        return b.constant(value.name, value.data.reshape(()), value.type.quant) if value.type.rank else value
+    if [n for n in before if n != 1] != [n for n in after if n != 1]:
+        return None
+    full = (1,) * (len(after) - value.type.rank) + value.type.shape
+    extents = iter([n for n, whole in zip(full, after, strict=True) if whole != 1])
+    shape = [1 if n == 1 else next(extents) for n in before]
+    return b.constant(value.name, value.data.reshape(shape), value.type.quant)
 
 
 def _fully_connected_after_flatten(node: Node, b: Builder) -> Value | None:
@@ -177,16 +241,13 @@ def _fully_connected_after_flatten(node: Node, b: Builder) -> Value | None:
     permuted = _permuted_columns(weights, transpose.attrs.permutation, transpose.output.type.shape, b)
     if permuted is None:
         return None
-    x = b.node("reshape", [source], ReshapeAttrs(flat.type.shape), quant=flat.type.quant)
+    shape = ReshapeAttrs(flat.type.shape)
+    x = b.node("reshape", [source], shape, name=reshape.name, outputs=[flat.name], quant=flat.type.quant)
     inputs = [x, permuted, *node.inputs[2:]]
-    return b.node(
-        node.op, inputs, node.attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding
-    )
+    return b.node(node.op, inputs, node.attrs, name=node.name, quant=node.output.type.quant, rounding=node.rounding)
 
 
-def _permuted_columns(
-    weights: Value, permutation: Sequence[int], shape: Sequence[int], b: Builder
-) -> Value | None:
+def _permuted_columns(weights: Value, permutation: Sequence[int], shape: Sequence[int], b: Builder) -> Value | None:
     """Constant weights [O, K] whose columns follow the axes of the untransposed input, also behind a dequantize."""
     if weights.data is not None:
         if weights.type.quant is not None and weights.type.quant.axis == 1:
@@ -206,4 +267,3 @@ def _permute(data: Array, permutation: Sequence[int], shape: Sequence[int]) -> A
     columns = data.reshape(outputs, *shape[1:])
     order = [0, *(1 + int(p) for p in np.argsort([p - 1 for p in permutation[1:]]))]
     return np.ascontiguousarray(columns.transpose(order)).reshape(outputs, -1)
-
