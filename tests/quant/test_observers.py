@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnc.errors import QuantizationError
@@ -25,11 +25,13 @@ def round_trip(values, type_):
     return dequantize(quantize(np.asarray(values, np.float32), type_), type_)
 
 
+@settings(deadline=None)
 @given(ranges)
 def test_zero_is_exact(limits):
     assert round_trip([0.0], type_for(*limits)) == 0
 
 
+@settings(deadline=None)
 @given(ranges, st.lists(st.floats(0, 1), min_size=1))
 def test_error_is_at_most_half_a_step_inside(limits, places):
     type_ = type_for(*limits)
@@ -42,12 +44,14 @@ def test_error_is_at_most_half_a_step_inside(limits, places):
     assert (error <= type_.scale * (1 + 1e-4)).all()
 
 
+@settings(deadline=None)
 @given(ranges, st.lists(floats, min_size=2))
 def test_quantization_is_monotone(limits, values):
     quantized = quantize(np.sort(np.array(values, np.float32)), type_for(*limits)).astype(int)
     assert (np.diff(quantized) >= 0).all()
 
 
+@settings(deadline=None)
 @given(ranges)
 def test_scale_is_a_normal_float32(limits):
     quant = params(*limits)
@@ -111,6 +115,7 @@ def test_constant_tensors(make, value):
 
 
 @pytest.mark.parametrize("make", OBSERVERS.values(), ids=OBSERVERS)
+@settings(deadline=None)
 @given(values=st.lists(floats, min_size=1, max_size=40), cut=st.integers(0, 40))
 def test_batches_do_not_matter(make, values, cut):
     array = np.array(values, np.float32)

@@ -79,9 +79,10 @@ def test_mnist_accuracy():
     (input_,) = result.graph.inputs
     float_accuracy = accuracy(graph, test.inputs)
     assert float_accuracy > 99
-    assert float_accuracy - accuracy(
-        result.graph, {input_.name: quantize_values(test.inputs[input_.name], input_.type)}
-    ) <= 0.3
+    assert (
+        float_accuracy - accuracy(result.graph, {input_.name: quantize_values(test.inputs[input_.name], input_.type)})
+        <= 0.3
+    )
 
 
 def test_names_survive_on_mnist():
@@ -202,7 +203,7 @@ def test_value_that_is_output_and_read_on():
     net = Net(x=(1, 4))
     first = net.node("fully_connected", net.inputs[0], normal(4, 4), name="first")
     second = net.node("fully_connected", first, normal(4, 4), name="second")
-    graph, result = quantized(net.done(first, second), {"x": normal(3, 4)}, require_int8=True)
+    _, result = quantized(net.done(first, second), {"x": normal(3, 4)}, require_int8=True)
     assert [v.name for v in result.graph.outputs] == ["first", "second"]
     assert all(v.type.quant is not None for v in result.graph.outputs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -14,6 +14,7 @@ from burnc.quant.weights import check_finite, quantize_weights
 weights = arrays(np.float32, (3, 4), elements=st.floats(-1e3, 1e3, width=32))
 
 
+@settings(deadline=None)
 @given(weights)
 def test_per_axis_error_and_range(data):
     held = quantize_weights(data, 0)
@@ -26,6 +27,7 @@ def test_per_axis_error_and_range(data):
     np.testing.assert_allclose(scale[normal, 0], largest[normal] / 127, rtol=1e-6)
 
 
+@settings(deadline=None)
 @given(weights)
 def test_per_tensor(data):
     held = quantize_weights(data, None)
@@ -38,6 +40,7 @@ def test_scales_follow_another_axis():
     np.testing.assert_allclose(quantize_weights(data, 1).quant.scale, np.array([1, 10, 100]) / 127, rtol=1e-6)
 
 
+@settings(deadline=None)
 @given(
     weights,
     arrays(np.float32, 3, elements=st.floats(-(2.0**100), 2.0**100, width=32)),

@@ -137,9 +137,7 @@ def _weights_decibels(real_node: Node | None, node: Node) -> float | None:
     real, held = real_node.input(rule.weights), node.input(rule.weights)
     if real.data is None or held.data is None or real.type.shape != held.type.shape or held.type.quant is None:
         return None
-    wanted, got = (
-        np.moveaxis(array, rule.weight_axis, 0) for array in (real.data, dequantize(held.data, held.type))
-    )
+    wanted, got = (np.moveaxis(array, rule.weight_axis, 0) for array in (real.data, dequantize(held.data, held.type)))
     channels = []
     for one, other in zip(wanted, got, strict=True):
         power = _Power()
