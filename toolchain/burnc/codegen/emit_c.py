@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from burnc import __version__
 from burnc.codegen.names import comment_text
 from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, Step
 from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
@@ -15,6 +15,7 @@ from burnc.ir.metadata import SOURCE
 from burnc.ir.types import format_float
 from burnc.kernel.c99 import C_TYPES, format_array, format_scalar
 from burnc.resources import data_folder
+from burnc.version import VERSION
 
 if TYPE_CHECKING:
     import jinja2
@@ -23,6 +24,14 @@ MEMBERS = {
     DType.INT8: "s8", DType.UINT8: "u8", DType.BOOL: "b8", DType.INT16: "s16", DType.UINT16: "u16", DType.INT32: "s32",
     DType.UINT32: "u32", DType.INT64: "s64", DType.UINT64: "u64", DType.FLOAT32: "f32", DType.FLOAT64: "f64",
 }  # fmt: skip
+
+
+LINE_WIDTH = 112
+
+_ADVICE = {
+    True: "Fill it before each run; the run may overwrite it.",
+    False: "Read it after a run, before the next fills or runs the arena.",
+}
 
 
 def emit_c(program: Program) -> dict[str, str]:
@@ -56,7 +65,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=False,  # noqa: S701 - C, not HTML
     )
 
 
@@ -75,9 +84,9 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "file": prefix,
         "prefix": prefix,
         "PREFIX": prefix.upper(),
-        "version": __version__,
+        "version": VERSION,
         "model_name": comment_text(program.graph.name),
-        "sha256": program.graph.metadata.get(SOURCE + "sha256", "unknown"),
+        "sha256": comment_text(program.graph.metadata.get(SOURCE + "sha256", "unknown")),
         "board": program.board.key,
         "optimize": program.optimize,
         "io": program.io,
@@ -87,8 +96,9 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "macs": program.macs,
         "layers": len(program.steps),
         "members": _arena_members(program),
-        "ports": [_port(program, p, "input") for p in program.inputs]
-        + [_port(program, p, "output") for p in program.outputs],
+        "uses_bool": any(t is DType.BOOL for t in _types(program)),
+        "ports": [_port(program, p, is_input=True) for p in program.inputs]
+        + [_port(program, p, is_input=False) for p in program.outputs],
         "usage": _usage(program),
         "run_parameters": ", ".join(parameters),
         "self_test_parameters": self_test_parameters(program),
@@ -98,7 +108,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "structs": [_struct(program, p) for p in program.params],
         "functions": [rename_symbols(text, prefix) for text in _prefixed(program)],
         "steps": [_step(program, step) for step in program.steps],
-        "self_test": rename_symbols(render_self_test(program), prefix),
+        "self_test": render_self_test(program),
     }
 
 
@@ -109,8 +119,13 @@ def arena_bytes(program: Program) -> int:
 
 
 def _usage(program: Program) -> str:
-    names = ", ".join(p.symbol for p in program.inputs)
-    return f"Fill {names}, call {program.prefix}_run, read the outputs."
+    inputs, outputs = (", ".join(p.symbol for p in ports) for ports in (program.inputs, program.outputs))
+    return f"Fill {inputs or 'nothing'}, call {program.prefix}_run, read {outputs}."
+
+
+def _types(program: Program) -> set[DType]:
+    values = {v.type.dtype for v in program.graph.values()} | {c.dtype for c in program.constants}
+    return values | {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
 
 
 def _arena_members(program: Program) -> list[dict[str, Any]]:
@@ -124,23 +139,27 @@ def _arena_members(program: Program) -> list[dict[str, Any]]:
     ]
 
 
-def _port(program: Program, port: Port, kind: str) -> dict[str, Any]:
+def _port(program: Program, port: Port, *, is_input: bool) -> dict[str, Any]:
     type_ = port.value.type
     dimensions = [(f"DIM{i}", f"{n}") for i, n in enumerate(type_.shape)]
     macros = [("SIZE", f"{type_.size}"), *dimensions]
-    quantized = type_.quant is not None and type_.quant.axis is None
+    quantized = type_.quant is not None and type_.quant.axis is None and type_.dtype.bytes <= 2
     if quantized:
         scale = format_scalar(type_.scale, DType.FLOAT32)
-        macros += [("SCALE", scale), ("ZERO_POINT", f"({type_.zero_point})")]
+        macros += [("SCALE", scale), ("ZERO_POINT", format_scalar(type_.zero_point, DType.INT32))]
     low, high = type_.dtype.limits if type_.dtype.is_integer else (0, 0)
+    ctype, arena = C_TYPES[type_.dtype], f"{program.prefix}_arena *arena"
+    accessor = f"{ctype} *{program.prefix}_{port.symbol}({arena})"
     return {
-        "kind": kind,
+        "kind": "Input" if is_input else "Output",
+        "accessor": accessor if is_input else f"const {accessor.replace(arena, f'const {arena}')}",
+        "advice": "The buffer is the caller's." if program.io == "caller" else _ADVICE[is_input],
         "symbol": port.symbol,
         "SYMBOL": port.symbol.upper(),
         "label": comment_text(port.value.name),
         "type": describe_type(type_),
-        "layout": program.graph.metadata.get(f"layout:{port.value.name}", ""),
-        "ctype": C_TYPES[type_.dtype],
+        "layout": comment_text(program.graph.metadata.get(f"layout:{port.value.name}", "")),
+        "ctype": ctype,
         "macros": [{"name": n, "value": v} for n, v in macros],
         "quantized": quantized,
         "min": low,
@@ -153,7 +172,9 @@ def describe_type(type: TensorType) -> str:
     text = f"{type.dtype.value}[{','.join(map(str, type.shape))}]"
     if type.quant is None or type.quant.axis is not None:
         return text
-    return f"{text}, real = {format_float(type.scale)} * (q - {type.zero_point})"
+    zero_point = type.zero_point
+    centred = f"(q {'+' if zero_point < 0 else '-'} {abs(zero_point)})" if zero_point else "q"
+    return f"{text}, real = {format_float(type.scale)} * {centred}"
 
 
 def _pointer(program: Program, value: Value) -> str:
@@ -189,16 +210,32 @@ def _argument(program: Program, step: Step, argument: Argument) -> str:
 
 
 def _step(program: Program, step: Step) -> dict[str, str]:
-    arguments = ", ".join(_argument(program, step, a) for a in step.call.arguments)
+    arguments = [_argument(program, step, a) for a in step.call.arguments]
     function = rename_symbols(step.call.function, program.prefix)
     if step.call.function in program.functions:
         function = f"{program.prefix}_{function}"
+    call = f"{function}({', '.join(arguments)})"
+    if len(call) > LINE_WIDTH:
+        call = f"{function}(\n        {_filled(arguments)})"
+    result = step.node.outputs[0].type
     return {
         "op": step.node.op,
         "name": comment_text(step.node.name),
-        "row": step.row,
-        "call": f"{function}({arguments})",
+        "type": f"{result.dtype.value}[{','.join(map(str, result.shape))}]",
+        "call": call,
     }
+
+
+def _filled(arguments: Sequence[str]) -> str:
+    """Arguments on as few lines as they need, indented under their call."""
+    text, width = "", 0
+    for position, argument in enumerate(arguments):
+        item = argument + ("," if position + 1 < len(arguments) else "")
+        if width and width + len(item) > LINE_WIDTH - 8:
+            text, width = text + "\n        ", 0
+        text += (" " if width else "") + item
+        width += len(item) + 1
+    return text
 
 
 def _prefixed(program: Program) -> list[str]:
@@ -228,4 +265,4 @@ def _field(program: Program, value: FieldValue) -> str:
         return f"{program.prefix}_{value.name}"
     if isinstance(value, tuple):
         return "{" + ", ".join(map(str, value)) + "}"
-    return format_scalar(int(value), DType.INT32).strip("()")
+    return format_scalar(value, DType.INT32).strip("()")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnc.boards import Board
-from burnc.codegen.names import UniqueNames, model_prefix
+from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
 from burnc.codegen.program import Call, Port, Program, Step
 from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
@@ -42,14 +42,16 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     graph = graph.copy()
     _give_outputs_buffers(graph)
     program = Program(graph, model_prefix(options.name or graph.name), board, options.io, options.optimize)
-    _name_ports(program)
-    emitter = Emitter()
+    unique = program_names()
+    _name_ports(program, unique)
+    emitter = Emitter(unique)
     overlaps: list[tuple[int, Value, Value, int]] = []
     rows = () if options.rendered_only else ROWS
     views = _views(graph)
     for match, row in _choose_kernels(graph, rows, board, views):
         position = len(program.steps)
-        step, pairs = _lower_row(row, match, emitter) if row else _lower_rendered(match.last, emitter, program)
+        emitter.begin_layer(match.last, position)
+        step, pairs = _lower_row(row, match, emitter) if row else _lower_rendered(match.last, emitter, program, unique)
         program.steps.append(step)
         overlaps += [(position, match.last.input(i), match.last.output, distance) for i, distance in pairs]
     program.constants, program.params = emitter.constants, emitter.params
@@ -69,10 +71,9 @@ def _give_outputs_buffers(graph: Graph) -> None:
         seen.add(graph.outputs[position])
 
 
-def _name_ports(program: Program) -> None:
-    unique = UniqueNames(frozenset(("run", "reset", "self_test", "arena", "state", "status")))
-    program.inputs = [Port(v, unique(v.name)) for v in program.graph.inputs]
-    program.outputs = [Port(v, unique(v.name)) for v in program.graph.outputs]
+def _name_ports(program: Program, unique: UniqueNames) -> None:
+    program.inputs = [Port(v, unique(short_identifier(v.name), ["_quantize"])) for v in program.graph.inputs]
+    program.outputs = [Port(v, unique(short_identifier(v.name), ["_dequantize"])) for v in program.graph.outputs]
 
 
 def _views(graph: Graph) -> dict[Value, Value]:
@@ -126,22 +127,24 @@ def _lower_row(row: KernelRow, match: Match, emitter: Emitter) -> tuple[Step, li
     return step, row.overlap(match)
 
 
-def _lower_rendered(node: Node, emitter: Emitter, program: Program) -> tuple[Step, Sequence[tuple[int, int]]]:
+def _lower_rendered(
+    node: Node, emitter: Emitter, program: Program, unique: UniqueNames
+) -> tuple[Step, Sequence[tuple[int, int]]]:
     kernel = render_node(node, emitter)
-    name = _function_name(node, kernel.text, program)
+    name = _function_name(node, kernel.text, program, unique)
     program.headers |= kernel.headers
     macs = spec_of(node).macs(node)
     cycles = RENDERED_CYCLES_PER_MAC * macs + RENDERED_CYCLES_PER_ELEMENT * node.outputs[0].type.size
     return Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles), kernel.overlap
 
 
-def _function_name(node: Node, text: str, program: Program) -> str:
+def _function_name(node: Node, text: str, program: Program, unique: UniqueNames) -> str:
     """A name for the rendered function; a kernel whose text is known already is used again."""
     pattern = re.compile(rf"\bvoid {FUNCTION}\(")
     for name, known in program.functions.items():
         if pattern.sub(f"void {name}(", text) == known:
             return name
-    name = UniqueNames(frozenset(program.functions))(f"{node.op}_kernel")
+    name = unique(f"{node.op}_kernel")
     program.functions[name] = pattern.sub(f"void {name}(", text)
     return name
 
@@ -162,7 +165,7 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
                 if not value.is_constant:
                     touch(value, position)
     for value in graph.outputs:
-        touch(value, end)
+        touch(value, end + 1)  # read after the run: no step may write over them
     if program.io == "caller":
         for value in [*graph.inputs, *graph.outputs]:
             lives.pop(views.get(value, value), None)
@@ -172,20 +175,30 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
         for i, step in enumerate(program.steps)
         if step.scratch_bytes
     ]
-    overlaps = [
-        Overlap(_request(views.get(x, x)), _request(views.get(y, y)), distance)
-        for position, x, y, distance in pairs
-        if not x.is_constant
-        and views.get(x, x) in lives
-        and views.get(y, y) in lives
-        and lives[views.get(x, x)][1] == position
-        and lives[views.get(y, y)][0] == position
-    ]
-    program.plan = plan_arena(requests, overlaps)
+    program.plan = plan_arena(requests, _safe_overlaps(program, views, pairs, lives))
     for value in graph.values():
         base = views.get(value, value)
         if base in lives:
             program.storage[value] = _request(base)
+
+
+def _safe_overlaps(
+    program: Program,
+    views: Mapping[Value, Value],
+    pairs: Sequence[tuple[int, Value, Value, int]],
+    lives: Mapping[Value, Sequence[int]],
+) -> list[Overlap]:
+    """Pairs whose input dies where the output is made, and that the step reads in no other, unsafe way."""
+    found: list[Overlap] = []
+    for position, x, y, distance in pairs:
+        base, result = views.get(x, x), views.get(y, y)
+        if base not in lives or result not in lives or lives[base][1] != position or lives[result][0] != position:
+            continue
+        reads = [v for node in program.steps[position].nodes for v in node.present_inputs if views.get(v, v) is base]
+        safe = [p for p in pairs if p[0] == position and views.get(p[1], p[1]) is base]
+        if len(safe) == len(reads):
+            found.append(Overlap(_request(base), _request(result), distance))
+    return found
 
 
 def _request(value: Value) -> str:

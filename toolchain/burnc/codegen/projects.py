@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnc import __version__
 from burnc.board_support import board_defines, build_of, linker_script
-from burnc.codegen.emit_c import MEMBERS, environment
+from burnc.codegen.emit_c import MEMBERS, arena_bytes, environment
 from burnc.codegen.names import string_literal
 from burnc.codegen.program import Port, Program
 from burnc.errors import InputError
 from burnc.ir.metadata import SOURCE
+from burnc.version import VERSION
 
 PROJECTS = ("bare", "cmake")
 MANIFEST = "burnc.json"
@@ -96,6 +96,7 @@ def _manifest(program: Program) -> dict[str, Any]:
         "prefix": program.prefix,
         "board": program.board.key,
         "optimize": program.optimize,
+        "arena_bytes": arena_bytes(program),
         "inputs": [_described(p) for p in program.inputs],
         "outputs": [_described(p) for p in program.outputs],
         "layers": [{"name": s.node.name, "op": s.node.op, "kernel": s.row, "macs": s.macs} for s in program.steps],
@@ -122,5 +123,5 @@ def _tensor(program: Program, port: Port) -> dict[str, Any]:
 
 def _render(template: str, program: Program, **context: Any) -> str:
     prefix = program.prefix
-    shared = {"version": __version__, "prefix": prefix, "PREFIX": prefix.upper()}
+    shared = {"version": VERSION, "prefix": prefix, "PREFIX": prefix.upper()}
     return environment().get_template(template).render({**shared, **context})

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 
+from burnc.codegen.program import Argument, Scratch
+from burnc.codegen.rows import Emitter
 from burnc.errors import GraphError
 from burnc.ir import Node
 from burnc.kernel.analysis import pointwise_inputs, safe_distance
@@ -12,8 +15,6 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.c99 import headers, parameters, render
 from burnc.kernel.program import Kernel
 from burnc.ops import spec_of
-from burnc.codegen.program import Argument, Scratch
-from burnc.codegen.rows import Emitter
 
 FUNCTION = "kernel"  # stands for the name until the texts of equal kernels are joined
 
@@ -36,7 +37,7 @@ def build_kernel(node: Node) -> Kernel:
         GraphError: the operator has none for these types.
     """
     spec = spec_of(node)
-    builder = KernelBuilder(FUNCTION, node)
+    builder = KernelBuilder(FUNCTION, node, operand_names(node))
     body = spec.body_int8 if builder.quantized and spec.body_int8 else spec.body
     if body is None:
         raise GraphError("the operator has no kernel for these types", where=f"node {node.name!r}, operator {node.op}")
@@ -44,24 +45,35 @@ def build_kernel(node: Node) -> Kernel:
     return builder.build()
 
 
+# What mathematics calls by one letter, C may call by its name.
+_READABLE = {"w": "weights", "b": "bias", "a": "left"}
+
+
+def operand_names(node: Node) -> list[str]:
+    """Names of a node's inputs in C: those that the operator's own mathematics uses, ``x0, x1, …`` beyond them."""
+    found = list(inspect.signature(spec_of(node).forward).parameters.values())[2:]  # after xp and the attributes
+    names = [_READABLE.get(p.name, p.name) for p in found if p.kind is not p.VAR_POSITIONAL]
+    return [names[i] if i < len(names) else f"x{i}" for i in range(len(node.inputs))]
+
+
 def render_node(node: Node, emitter: Emitter) -> RenderedKernel:
     """Render a node's kernel and make the constants that it reads."""
     kernel = build_kernel(node)
-    inputs = [b for b in kernel.of_role(Role.INPUT)]
+    inputs = kernel.of_role(Role.INPUT)
     values = dict(zip(inputs, node.present_inputs, strict=True))
     values |= dict(zip(kernel.of_role(Role.OUTPUT), node.outputs, strict=True))
     arguments: list[Argument] = []
     scratch = 0
     for buffer in parameters(kernel):
         if buffer.data is not None:
-            arguments.append(emitter.constant(f"{node.name}_{buffer.name}", buffer.data))
+            arguments.append(emitter.constant(buffer.name, buffer.data))
         elif buffer.role is Role.SCRATCH:
             scratch = -(-scratch // 8) * 8
             arguments.append(Scratch(buffer.dtype, scratch))
             scratch += buffer.size * buffer.dtype.bytes
         else:
             value = values[buffer]
-            arguments.append(value if value.data is None else emitter.constant(value.name, value.data))
+            arguments.append(value if value.data is None else emitter.constant(buffer.name, value.data))
     overlap = _overlap(kernel, node) if len(node.outputs) == 1 else ()
     return RenderedKernel(render(kernel), tuple(arguments), frozenset(headers(kernel)), scratch, overlap)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from burnc.errors import BurncError
 from burnc.resources import data_folder
+from burnc.version import VERSION
 
 _INCLUDE = re.compile(r'#include "burnc/(\w+\.h)"')
 _CALL = re.compile(r"\b(burnc_\w+)\(")
@@ -35,11 +36,17 @@ def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str])
         if not file.is_file():
             raise BurncError(f"the runtime has no file {path}", where=str(runtime), hint="install burnc again")
         text = file.read_text(encoding="utf-8")
-        files[name] = rename_symbols(text, prefix)
+        files[name] = _with_origin(rename_symbols(text, prefix), path)
         waiting += [f"include/burnc/{h}" for h in _INCLUDE.findall(text)]
         if path.endswith(".c"):
             waiting += [f"src/{f}.c" for f in called_functions(text)]
     return files
+
+
+def _with_origin(text: str, path: str) -> str:
+    """The licence line, then where the file came from, then the rest."""
+    licence, rest = text.split("\n", 1)
+    return f"{licence}\n/* From burnc {VERSION}, runtime_c/{path}; names carry the model's prefix. */\n{rest}"
 
 
 def called_functions(text: str) -> list[str]:

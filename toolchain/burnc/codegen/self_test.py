@@ -13,6 +13,19 @@ COMPARED = 64  # elements of each output that are compared
 SEED = 12345
 
 
+# random_bits in C.
+RANDOM_BYTE = """\
+/* The next byte of a linear congruential generator, as a signed number. */
+static int32_t {prefix}_random_byte(uint32_t *state) {{
+    uint32_t byte;
+    *state = *state * 1664525u + 1013904223u;
+    byte = *state >> 24;
+    return byte < 128u ? (int32_t)byte : (int32_t)byte - 256;
+}}
+
+"""
+
+
 def random_bits(count: int, state: int) -> tuple[Array, int]:
     """``count`` bytes of a linear congruential generator and its next state (Numerical Recipes' constants)."""
     bits = np.empty(count, np.uint8)
@@ -44,12 +57,15 @@ def render_self_test(program: Program) -> str:
     """The C function ``<prefix>_self_test``."""
     results = NumpyReference().compile(program.graph).run(self_test_inputs(program))
     prefix = program.prefix
-    lines = [f"burnc_status {prefix}_self_test({self_test_parameters(program)}) {{"]
+    lines = RANDOM_BYTE.format(prefix=prefix).splitlines() if program.inputs else []
+    lines += [f"burnc_status {prefix}_self_test({self_test_parameters(program)}) {{"]
     for port in program.outputs:
         lines += _expected(port, results[port.value.name])
-    lines += [f"    uint32_t state = {SEED}u;", "    burnc_status status;", "    int32_t i;"]
+    lines += [f"    uint32_t state = {SEED}u;"] if program.inputs else []
+    lines += ["    burnc_status status;", "    int32_t i;"]
     pointers = ["arena"] + ([p.symbol for p in _ports(program)] if program.io == "caller" else [])
-    lines += [f"    if ({' || '.join(f'{p} == NULL' for p in pointers)}) {{", "        return BURNC_STATUS_INVALID_ARGUMENT;", "    }"]
+    missing = " || ".join(f"{p} == NULL" for p in pointers)
+    lines += [f"    if ({missing}) {{", "        return BURNC_STATUS_INVALID_ARGUMENT;", "    }"]
     for port in program.inputs:
         lines += _fill(program, port)
     lines += [
@@ -88,13 +104,12 @@ def _expected(port: Port, values: Array) -> list[str]:
 
 def _fill(program: Program, port: Port) -> list[str]:
     type_: TensorType = port.value.type
-    byte = "(int8_t)((state >> 24) >= 128u ? (int32_t)(state >> 24) - 256 : (int32_t)(state >> 24))"
-    value = {"float32": f"(float){byte} / 128.0f", "bool": "(state >> 24) >= 128u"}.get(
+    byte = f"{program.prefix}_random_byte(&state)"
+    value = {"float32": f"(float){byte} / 128.0f", "bool": f"{byte} < 0"}.get(
         type_.dtype.value, f"({C_TYPES[type_.dtype]}){byte}"
     )
     return [
-        f"    for (i = 0; i < {type_.size}; i++) {{",
-        "        state = state * 1664525u + 1013904223u;",
+        f"    for (i = 0; i < {type_.size}; ++i) {{",
         f"        {_element(program, port)}[i] = {value};",
         "    }",
     ]
@@ -105,7 +120,7 @@ def _compare(program: Program, port: Port) -> list[str]:
     got, want = f"{_element(program, port)}[i]", f"expected_{port.symbol}[i]"
     if type_.dtype.is_float:
         return [
-            f"    for (i = 0; i < {min(COMPARED, type_.size)}; i++) {{",
+            f"    for (i = 0; i < {min(COMPARED, type_.size)}; ++i) {{",
             f"        const float want = {want};",
             f"        const float error = {got} - want;",
             "        const float bound = 1e-4f * (want < 0.0f ? -want : want) + 1e-5f;",
@@ -115,7 +130,7 @@ def _compare(program: Program, port: Port) -> list[str]:
             "    }",
         ]
     return [
-        f"    for (i = 0; i < {min(COMPARED, type_.size)}; i++) {{",
+        f"    for (i = 0; i < {min(COMPARED, type_.size)}; ++i) {{",
         f"        if ({got} != {want}) {{",
         "            return BURNC_STATUS_SELF_TEST_FAILED;",
         "        }",

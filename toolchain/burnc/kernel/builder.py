@@ -101,9 +101,12 @@ class KernelBuilder:
     Attributes:
         quantized: reads are centred int32 values and ``requantize`` rescales.
         node: the node whose kernel is built.
+
+    Args:
+        operands: names of the inputs' buffers.
     """
 
-    def __init__(self, name: str, node: Node) -> None:
+    def __init__(self, name: str, node: Node, operands: Sequence[str] = ()) -> None:
         self.name = name
         self.node = node
         result = node.outputs[0].type
@@ -111,8 +114,9 @@ class KernelBuilder:
         self._buffers: list[Buffer] = []
         self._names: set[str] = set()
         self._blocks: list[list[Statement]] = [[]]
+        names = operands or [f"x{i}" for i in range(len(node.inputs))]
         self.inputs = [
-            None if v is None else self._parameter(f"x{i}", v, Role.INPUT) for i, v in enumerate(node.inputs)
+            None if v is None else self._parameter(n, v, Role.INPUT) for n, v in zip(names, node.inputs, strict=True)
         ]
         self.outputs = [self._parameter(f"y{i}" if i else "y", v, Role.OUTPUT) for i, v in enumerate(node.outputs)]
 
@@ -190,8 +194,10 @@ class KernelBuilder:
         return Local(self, variable)
 
     def let(self, name: str, value: Expr) -> Expr:
-        """Name a value, so that it is computed once and C reads well."""
-        variable = Variable(self._unique(name), value.dtype)
+        """Name a value, so that it is computed once and C reads well; a name or number is that already."""
+        if isinstance(value, Variable | Literal):
+            return value
+        variable = Variable(self._unique(name), value.dtype, span=bounds(value))
         self.record(Declare(variable, value, mutable=False))
         return variable
 
@@ -244,6 +250,8 @@ class KernelBuilder:
             return self.clamp_real(value)
         factors = np.asarray(self.node.operator.requantize_factors(self.node), np.float64).reshape(-1)
         pairs = [quantize_multiplier(float(f)) for f in factors]
+        if axis is None and len(set(pairs)) > 1:
+            raise GraphError(f"{len(pairs)} factors, but no axis they go along", where=f"node {self.node.name!r}")
         if len(pairs) == 1 or axis is None:
             return self.to_output(self._requantized(value, *(Literal(p, INT32) for p in pairs[0])))
         multipliers = self.table("multiplier", np.array([m for m, _ in pairs], np.int32))

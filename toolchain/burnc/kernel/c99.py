@@ -1,4 +1,4 @@
-"""Renders KernelIR as C99: one static function a kernel, in terms of ``burnc/fixed_point.h`` and ``burnc/float_math.h``."""
+"""Renders KernelIR as C99: one static function a kernel, in terms of the runtime's headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from burnc.ir import Array, DType
 from burnc.kernel.analysis import expressions, used_buffers
 from burnc.kernel.buffer import Buffer, Role
-from burnc.kernel.expr import Binary, Call, Cast, Expr, Literal, Load, Select, Variable
+from burnc.kernel.expr import COMPARISONS, Binary, Call, Cast, Expr, Literal, Load, Select, Variable
 from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
 
 C_TYPES = {
@@ -25,6 +25,10 @@ C_TYPES = {
     DType.FLOAT32: "float",
     DType.FLOAT64: "double",
 }
+
+# Types that C computes as int, and those that burnc_min_s32 and burnc_min_f32 are too narrow for.
+_NARROW = (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)
+_WIDE = (DType.INT64, DType.UINT32, DType.UINT64, DType.FLOAT64)
 
 _PRECEDENCE = {
     "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7,
@@ -64,7 +68,7 @@ _TEMPLATES = {name: template for provided in _RUNTIME.values() for name, templat
 
 def render(kernel: Kernel, *, storage: str = "static ") -> str:
     """The kernel as a C function. Parameters: inputs, outputs, tables, scratch, state, as pointers to elements."""
-    lines = [f"{storage}void {kernel.name}({', '.join(_parameter(b) for b in parameters(kernel))})", "{"]
+    lines = [f"{storage}void {kernel.name}({', '.join(_parameter(b) for b in parameters(kernel))}) {{"]
     lines += _block(kernel.body, 1)
     lines.append("}")
     return "\n".join(lines) + "\n"
@@ -99,7 +103,7 @@ def _block(statements: list[Statement], depth: int) -> list[str]:
     for statement in statements:
         match statement:
             case Loop(variable=v, extent=extent, body=body):
-                lines.append(f"{pad}for (int32_t {v.name} = 0; {v.name} < {extent}; {v.name}++) {{")
+                lines.append(f"{pad}for (int32_t {v.name} = 0; {v.name} < {extent}; ++{v.name}) {{")
                 lines += _block(body, depth + 1)
                 lines.append(f"{pad}}}")
             case If(condition=condition, body=body):
@@ -112,14 +116,15 @@ def _block(statements: list[Statement], depth: int) -> list[str]:
             case Assign(variable=v, value=value):
                 lines.append(f"{pad}{_assignment(v, value)};")
             case Store(buffer=buffer, index=index, value=value):
-                lines.append(f"{pad}{buffer.name}[{render_expression(index)}] = {render_expression(value)};")
+                lines.append(f"{pad}{buffer.name}[{render_expression(_index(index))}] = {render_expression(value)};")
             case Barrier():
                 pass  # one thread runs all stages in order
     return lines
 
 
 def _assignment(variable: Variable, value: Expr) -> str:
-    if isinstance(value, Binary) and value.op == "+" and value.a == variable:
+    narrow = variable.dtype in _NARROW
+    if isinstance(value, Binary) and value.op == "+" and value.a == variable and not narrow:
         return f"{variable.name} += {render_expression(value.b)}"
     return f"{variable.name} = {render_expression(value)}"
 
@@ -132,7 +137,7 @@ def render_expression(expr: Expr, parent: int = 0) -> str:
         case Variable(name=name):
             return name
         case Load(buffer=buffer, index=index):
-            return f"{buffer.name}[{render_expression(index)}]"
+            return f"{buffer.name}[{render_expression(_index(index))}]"
         case Cast(a=a, dtype=dtype):
             return f"({C_TYPES[dtype]}){render_expression(a, 11)}"
         case Select(condition=condition, a=a, b=b):
@@ -145,29 +150,57 @@ def render_expression(expr: Expr, parent: int = 0) -> str:
     raise AssertionError(f"no C for {expr!r}")
 
 
+# A comparison reads from the variable to the number.
+_MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!="}
+
+
 def _binary(expr: Binary, op: str, parent: int) -> str:
+    if expr.dtype in _NARROW:
+        # C computes narrow integers as int; the conversion back is said aloud.
+        return f"({C_TYPES[expr.dtype]})({_plain_binary(expr, op, 0)})"
+    return _plain_binary(expr, op, parent)
+
+
+def _plain_binary(expr: Binary, op: str, parent: int) -> str:
+    if op in ("min", "max") and expr.dtype in _WIDE:
+        a, b = render_expression(expr.a, 11), render_expression(expr.b, 11)
+        return f"({b} < {a} ? {b} : {a})" if op == "min" else f"({a} < {b} ? {b} : {a})"
     if op in ("min", "max") or (op == ">>" and expr.dtype is DType.INT32):
-        suffix = "f32" if expr.dtype.is_float else "s32"
+        suffix = "f32" if expr.dtype is DType.FLOAT32 else "s32"
         return _TEMPLATES[op].format(render_expression(expr.a), render_expression(expr.b), suffix=suffix)
     own = _PRECEDENCE[op]
+    if op in _MIRRORED and isinstance(expr.a, Literal):
+        text = f"{render_expression(expr.b, 8)} {_MIRRORED[op]} {render_expression(expr.a, 8)}"
+        return f"({text})" if parent > own else text
     # Operators that mix with others only in parentheses, as compilers warn otherwise.
-    tight = 10 if op in ("<<", ">>", "&", "|", "^") else own
+    tight = 10 if op in ("<<", ">>", "&", "|", "^") else 7 if op in COMPARISONS else own
     left = render_expression(expr.a, own if op in ("*", "+", "-", "&&", "||") else tight + 1)
     right = render_expression(expr.b, own if op in ("&&", "||") else tight + 1)
     text = f"{left} {op} {right}"
-    return f"({text})" if parent > own or (parent and op in ("<<", "&", "|", "^", "&&", "||")) else text
+    mixes = op in ("<<", "&", "|", "^") or (op in ("&&", "||") and parent != own)
+    return f"({text})" if parent > own or (parent and mixes) else text
+
+
+def _index(expr: Expr) -> Expr:
+    """An index without needless parentheses: a + (b + c) becomes a + b + c, as no index overflows."""
+    match expr:
+        case Binary(op="+", a=a, b=Binary(op="+" | "-" as inner, a=b, b=c)):
+            return _index(Binary(inner, Binary("+", a, b), c))
+        case Binary(op="+" | "-" | "*" as op, a=a, b=b):
+            return Binary(op, _index(a), _index(b))
+    return expr
 
 
 def render_literal(literal: Literal) -> str:
     return format_scalar(literal.value, literal.dtype)
 
 
-def format_scalar(value: float | int | bool, dtype: DType) -> str:
+def format_scalar(value: float | bool, dtype: DType) -> str:
     """A C literal that reads back as exactly this value."""
     if dtype is DType.BOOL:
         return "true" if value else "false"
-    if dtype is DType.FLOAT32:
-        return _float(float(value))
+    if dtype.is_float:
+        return _float(float(value), dtype)
     value = int(value)
     if dtype is DType.INT64:
         return f"(-INT64_C({-value - 1}) - 1)" if value == -(2**63) else f"INT64_C({value})"
@@ -180,24 +213,22 @@ def format_scalar(value: float | int | bool, dtype: DType) -> str:
     return f"({value})" if value < 0 else str(value)
 
 
-def _float(value: float) -> str:
+def _float(value: float, dtype: DType) -> str:
+    suffix, number = ("f", np.float32(value)) if dtype is DType.FLOAT32 else ("", np.float64(value))
     # Quotients of constants, as C99 without <math.h> has no names for these.
     if math.isnan(value):
-        return "(0.0f / 0.0f)"
-    if math.isinf(value):
-        return "(1.0f / 0.0f)" if value > 0 else "(-1.0f / 0.0f)"
-    text = np.format_float_scientific(np.float32(value), unique=True, trim="0")
-    plain = np.format_float_positional(np.float32(value), unique=True, trim="0")
+        return f"(0.0{suffix} / 0.0{suffix})"
+    if np.isinf(number):
+        return f"(1.0{suffix} / 0.0{suffix})" if value > 0 else f"(-1.0{suffix} / 0.0{suffix})"
+    text = np.format_float_scientific(number, unique=True, trim="0")
+    plain = np.format_float_positional(number, unique=True, trim="0")
     text = plain if len(plain) <= 16 else text
-    return f"({text}f)" if text.startswith("-") else f"{text}f"
+    return f"({text}{suffix})" if text.startswith("-") else f"{text}{suffix}"
 
 
 def format_array(data: Array, dtype: DType, width: int = 116) -> list[str]:
     """Lines of a C initializer list, without the braces; one array element after the other."""
-    items = [
-        format_scalar(v, dtype).strip("()") if dtype.is_integer else format_scalar(v, dtype)
-        for v in data.reshape(-1).tolist()
-    ]
+    items = [format_scalar(v, dtype).strip("()") for v in data.reshape(-1).tolist()]
     lines, line = [], ""
     for item in items:
         if line and len(line) + len(item) + 2 > width:

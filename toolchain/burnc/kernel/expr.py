@@ -85,7 +85,8 @@ class Expr:
         return binary("^", self, other)
 
     def __neg__(self) -> Expr:
-        return binary("-", lift(0, self.dtype), self)
+        # 0.0 - 0.0 would lose the sign of zero.
+        return binary("*", self, -1.0) if self.dtype.is_float else binary("-", lift(0, self.dtype), self)
 
     def __lt__(self, other: Expr | Scalar) -> Expr:
         return binary("<", self, other)
@@ -115,11 +116,15 @@ class Literal(Expr):
 
 @dataclass(frozen=True)
 class Variable(Expr):
-    """A loop index or a local scalar. ``extent`` bounds a loop index: 0 .. extent - 1."""
+    """A loop index or a local scalar.
+
+    ``extent`` bounds a loop index: 0 .. extent - 1; ``span`` bounds a named index: smallest and largest value.
+    """
 
     name: str
     dtype: DType
     extent: int | None = None
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -233,6 +238,8 @@ def bounds(expr: Expr) -> tuple[int, int] | None:
             return value, value
         case Variable(extent=extent) if extent is not None:
             return 0, extent - 1
+        case Variable(span=span):
+            return span
         case Binary(op=op, a=a, b=b):
             left, right = bounds(a), bounds(b)
             if left is None or right is None:

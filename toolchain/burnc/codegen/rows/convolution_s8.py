@@ -30,12 +30,12 @@ def _weights(node: Node) -> Array:
     return data
 
 
-def _arrays(node: Node, emitter: Emitter, weights: Array) -> dict[str, ConstantArray]:
-    channels = node.output.type.shape[-1]
+def _arrays(node: Node, emitter: Emitter, weights: Array, *, scales: int | None = None) -> dict[str, ConstantArray]:
+    """``scales``: how many multipliers and shifts; one for each output where it is None."""
     return {
-        "weights": emitter.constant(f"{node.name}_weights", weights, f"{node.name}: {list(weights.shape)}"),
-        "bias": emitter.constant(f"{node.name}_bias", folded_bias(node)),
-        **scale_arrays(node, emitter, channels),
+        "weights": emitter.constant("weights", weights),
+        "bias": emitter.constant("bias", folded_bias(node)),
+        **scale_arrays(node, emitter, scales or node.output.type.shape[-1]),
     }
 
 
@@ -58,7 +58,6 @@ def _lower_conv2d(m: Match, emitter: Emitter) -> Call:
     node = m.last
     w = _weights(node)
     params = emitter.struct(
-        node.name,
         "burnc_conv2d_s8_params",
         window=window_fields(node, (w.shape[1], w.shape[2])),
         groups=node.attrs.groups,
@@ -76,7 +75,6 @@ def _lower_pointwise(m: Match, emitter: Emitter) -> Call:
     node = m.last
     n, height, width, channels = node.input(0).type.shape
     params = emitter.struct(
-        node.name,
         "burnc_conv1x1_s8_params",
         pixels=n * height * width,
         in_channels=channels,
@@ -93,7 +91,6 @@ def _lower_depthwise(m: Match, emitter: Emitter) -> Call:
     w = _weights(node)
     channels = node.input(0).type.shape[3]
     params = emitter.struct(
-        node.name,
         "burnc_depthwise_conv2d_s8_params",
         window=window_fields(node, (w.shape[1], w.shape[2])),
         in_channels=channels,
@@ -109,13 +106,9 @@ def _lower_depthwise(m: Match, emitter: Emitter) -> Call:
 def _lower_fully_connected(m: Match, emitter: Emitter) -> Call:
     node = m.last
     w = _weights(node)
-    arrays = _arrays(node, emitter, w)
     quant = node.input(1).type.quant
     per_channel = quant is not None and quant.axis is not None
-    if not per_channel:
-        arrays |= scale_arrays(node, emitter, 1)
     params = emitter.struct(
-        node.name,
         "burnc_fully_connected_s8_params",
         batch=node.input(0).type.size // w.shape[1],
         depth=w.shape[1],
@@ -123,7 +116,7 @@ def _lower_fully_connected(m: Match, emitter: Emitter) -> Call:
         per_channel=int(per_channel),
         output_zero_point=node.output.type.zero_point,
         **clamp_fields(node),
-        **arrays,
+        **_arrays(node, emitter, w, scales=None if per_channel else 1),
     )
     return Call("burnc_fully_connected_s8", (params, node.input(0), node.output))
 

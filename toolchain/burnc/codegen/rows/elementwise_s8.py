@@ -26,7 +26,6 @@ def _lower_add(m: Match, emitter: Emitter) -> Call:
     node = m.last
     left, right, result = _factors(node)
     params = emitter.struct(
-        node.name,
         "burnc_add_s8_params",
         count=node.output.type.size,
         left_shift=LEFT_SHIFT,
@@ -48,7 +47,6 @@ def _lower_mul(m: Match, emitter: Emitter) -> Call:
     node = m.last
     ((multiplier, shift),) = _factors(node)
     params = emitter.struct(
-        node.name,
         "burnc_mul_s8_params",
         count=node.output.type.size,
         input1_zero_point=node.input(0).type.zero_point,
@@ -63,7 +61,7 @@ def _lower_mul(m: Match, emitter: Emitter) -> Call:
 
 def _operand(node: Node, index: int, emitter: Emitter) -> Argument:
     value = node.input(index)
-    return value if value.data is None else emitter.constant(value.name, value.data)
+    return value if value.data is None else emitter.constant("operand", value.data)
 
 
 def _lower_requantize(m: Match, emitter: Emitter) -> Call:
@@ -71,7 +69,6 @@ def _lower_requantize(m: Match, emitter: Emitter) -> Call:
     x, y = node.input(0).type, node.output.type
     multiplier, shift = quantize_multiplier(x.scale / y.scale)
     params = emitter.struct(
-        node.name,
         "burnc_requantize_s8_params",
         count=y.size,
         input_zero_point=x.zero_point,
@@ -95,7 +92,6 @@ def _lower_softmax(m: Match, emitter: Emitter) -> Call:
     real = min(node.attrs.beta * node.input(0).type.scale * (1 << 26), 2.0**31 - 1)
     multiplier, left_shift = quantize_multiplier(real)
     params = emitter.struct(
-        node.name,
         "burnc_softmax_s8_params",
         rows=math.prod(shape[:-1]),
         depth=shape[-1],
@@ -124,7 +120,9 @@ def _all_int8(m: Match) -> bool:
 ROWS = (
     KernelRow("add_s8", op("add"), _same_shapes, _lower_add, _per_element(212), 500, overlap=_in_place(0, 1)),
     KernelRow("mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(90), 350, overlap=_in_place(0, 1)),
-    KernelRow("requantize_s8", op("quantize"), _all_int8, _lower_requantize, _per_element(80), 300, overlap=_in_place(0)),
+    KernelRow(
+        "requantize_s8", op("quantize"), _all_int8, _lower_requantize, _per_element(80), 300, overlap=_in_place(0)
+    ),
     KernelRow(
         "softmax_s8", op("softmax"), _softmax_is_last_axis, _lower_softmax, _per_element(500), 900, overlap=_in_place(0)
     ),

@@ -11,7 +11,6 @@ from burnc.ir import Match, op
 def _lower_max(m: Match, emitter: Emitter) -> Call:
     node = m.last
     params = emitter.struct(
-        node.name,
         "burnc_max_pool2d_s8_params",
         window=window_fields(node, node.attrs.kernel),
         channels=node.output.type.shape[3],
@@ -37,7 +36,6 @@ def _lower_average(m: Match, emitter: Emitter) -> Call:
     node = m.last
     counted = node.attrs.counted
     params = emitter.struct(
-        node.name,
         "burnc_average_pool2d_s8_params",
         window=window_fields(node, node.attrs.kernel),
         channels=node.output.type.shape[3],

@@ -7,33 +7,49 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from burnc.codegen.names import UniqueNames, comment_text
+from burnc.codegen.names import LONGEST_NAME, UniqueNames, comment_text, identifier
 from burnc.codegen.program import Call, ConstantArray, FieldValue, Params
 from burnc.ir import Array, Match, Node, Pattern
 from burnc.numerics import activation_range, quantize_multiplier
 
 
 class Emitter:
-    """Collects the constants and parameter structs that rows make."""
+    """Collects the constants and parameter structs that rows make; their names are ``<layer>_<role>``.
 
-    def __init__(self) -> None:
+    Args:
+        unique: makes names; those of inputs and outputs are taken already.
+    """
+
+    def __init__(self, unique: UniqueNames) -> None:
         self.constants: list[ConstantArray] = []
         self.params: list[Params] = []
-        self._names = UniqueNames()
-        self._known: dict[tuple[str, tuple[int, ...], bytes], ConstantArray] = {}
+        self._unique = unique
+        self._layers: set[str] = set()
+        self._layer = self._title = ""
+        self._known: dict[tuple[str, bytes], ConstantArray] = {}
 
-    def constant(self, name: str, data: Array, comment: str = "") -> ConstantArray:
+    def begin_layer(self, node: Node, number: int) -> None:
+        """What follows belongs to this node; a name too long to read well, or used before, gives way to a number."""
+        layer = identifier(node.name)
+        if len(layer) > LONGEST_NAME or layer in self._layers:
+            layer = f"{node.op}_{number}"
+        self._layers.add(layer)
+        self._layer = layer
+        self._title = f"{comment_text(node.name)}: "
+
+    def constant(self, role: str, data: Array) -> ConstantArray:
         """An array in flash; equal arrays are stored once."""
         data = np.ascontiguousarray(data)
-        key = (data.dtype.name, (data.size,), data.tobytes())
+        key = (data.dtype.name, data.tobytes())
         if key not in self._known:
-            self._known[key] = ConstantArray(self._names(name), data, comment_text(comment or name))
+            comment = f"{self._title}{role} [{', '.join(map(str, data.shape))}]"
+            self._known[key] = ConstantArray(self._unique(f"{self._layer}_{role}"), data, comment)
             self.constants.append(self._known[key])
         return self._known[key]
 
-    def struct(self, name: str, type: str, **fields: FieldValue) -> Params:
+    def struct(self, type: str, **fields: FieldValue) -> Params:
         """A parameter struct; fields in the order of the runtime's header."""
-        made = Params(self._names(name + "_params"), type, tuple(fields.items()))
+        made = Params(self._unique(f"{self._layer}_params"), type, tuple(fields.items()))
         self.params.append(made)
         return made
 
@@ -81,17 +97,17 @@ def _activation(node: Node) -> tuple[float, float]:
 
 
 def scale_arrays(node: Node, emitter: Emitter, channels: int) -> dict[str, ConstantArray]:
-    """multiplier (int32) and shift (int8) of each of ``channels`` outputs."""
+    """The multiplier (int32) and shift (int8) of each of ``channels`` outputs."""
     factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (channels,))
     pairs = [quantize_multiplier(float(f)) for f in factors]
     return {
-        "multiplier": emitter.constant(f"{node.name}_multiplier", np.array([m for m, _ in pairs], np.int32)),
-        "shift": emitter.constant(f"{node.name}_shift", np.array([s for _, s in pairs], np.int8)),
+        "multiplier": emitter.constant("multiplier", np.array([m for m, _ in pairs], np.int32)),
+        "shift": emitter.constant("shift", np.array([s for _, s in pairs], np.int8)),
     }
 
 
 def folded_bias(node: Node) -> Array:
-    """bias - input zero point * sum of weights, for each output, so that kernels multiply raw int8 values."""
+    """The bias - input zero point * sum of weights, for each output, so that kernels multiply raw int8 values."""
     w = node.input(1).data
     assert w is not None
     bias = node.inputs[2] if len(node.inputs) > 2 else None
