@@ -18,14 +18,18 @@ RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 )
 
-LARGEST_RESULT = 2**28
-"""Bytes."""
+LARGEST_RESULT = 2**24
+"""Elements. More fits no microcontroller, and a few nodes can make any amount of memory out of nothing."""
 
 _SMALL = 4096
 
 
 class NotEvaluatedError(Exception):
     """Why a node of constants has no value at import."""
+
+
+class TooLargeError(NotEvaluatedError):
+    """Its value would be huge, so nothing else must compute it either."""
 
 
 def is_evaluable(node: onnx.NodeProto) -> bool:
@@ -38,12 +42,13 @@ def evaluate(node: onnx.NodeProto, inputs: Sequence[Array | None], opset: int) -
     """The results of one node, by onnx's reference implementation.
 
     Raises:
-        NotEvaluatedError: onnx cannot compute it, or the result would be huge.
+        TooLargeError: the result would be huge.
+        NotEvaluatedError: onnx cannot compute it.
     """
     model = _single_node_model(node, inputs, opset)
     feeds = {value.name: inputs[list(node.input).index(value.name)] for value in model.graph.input}
     try:
-        _check_size(shape_inference.infer_shapes(model, data_prop=True))
+        _check_size(shape_inference.infer_shapes(model))
         with np.errstate(all="ignore"):
             results = ReferenceEvaluator(model).run(None, feeds)
     except NotEvaluatedError:
@@ -78,5 +83,5 @@ def _check_size(model: onnx.ModelProto) -> None:
         size = 1
         for dim in value.type.tensor_type.shape.dim:
             size *= max(dim.dim_value, 1)
-        if size > LARGEST_RESULT // 4:
-            raise NotEvaluatedError(f"its constant result would have {size} elements")
+        if size > LARGEST_RESULT:
+            raise TooLargeError(f"its constant result would have {size} elements")

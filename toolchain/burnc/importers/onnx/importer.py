@@ -134,7 +134,8 @@ class _NodeImporter:
         try:
             results = constants.evaluate(node, [self.arrays.get(name) for name in node.input], self.opset)
         except constants.NotEvaluatedError as error:
-            if (node.domain, node.op_type) in self.mappings and node.input:
+            is_carried = (node.domain, node.op_type) in self.mappings and not isinstance(error, constants.TooLargeError)
+            if is_carried and node.input:
                 return False
             self._report(node, str(error))
             return True

@@ -60,7 +60,7 @@ def infer_shapes(model: onnx.ModelProto, where: str) -> onnx.ModelProto:
         ModelFileError: inference fails.
     """
     try:
-        return shape_inference.infer_shapes(model, check_type=False, strict_mode=False, data_prop=True)
+        return shape_inference.infer_shapes(model, check_type=False, strict_mode=False)
     except Exception as error:
         raise ModelFileError(f"shape inference fails: {first_lines(error)}", where=where) from error
 

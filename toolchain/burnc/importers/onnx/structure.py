@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 
 import onnx
@@ -60,12 +61,13 @@ def drop_initializers_from_inputs(graph: onnx.GraphProto) -> None:
 def name_nodes(graph: onnx.GraphProto) -> None:
     """Give every node a name of its own, in place: its first output's where the file gives none or repeats one."""
     taken: set[str] = set()
+    repeats: Counter[str] = Counter()
     for node in graph.node:
         wanted = node.name or next((o for o in node.output if o), "") or node.op_type
-        name, number = wanted, 1
+        name = wanted
         while name in taken:
-            number += 1
-            name = f"{wanted}_{number}"
+            repeats[wanted] += 1
+            name = f"{wanted}_{repeats[wanted] + 1}"
         taken.add(name)
         node.name = name
 

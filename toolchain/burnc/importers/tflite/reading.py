@@ -109,6 +109,8 @@ class _Reader:
     def __init__(self, data: bytes, where: str) -> None:
         self.data = data
         self.where = where
+        self.elements_left = 1_000_000 + 16 * len(data)
+        self.buffers: dict[int, Array | None] = {}
 
     def model(self) -> TfliteFile:
         root = tflite.Model.GetRootAs(self.data, 0)
@@ -132,18 +134,20 @@ class _Reader:
             operators=tuple(
                 self._operator(codes, graph.Operators(i)) for i in range(self._count(graph.OperatorsLength()))
             ),
-            inputs=self._integers(graph.Inputs, graph.InputsLength),
-            outputs=self._integers(graph.Outputs, graph.OutputsLength),
+            inputs=self._numbers(graph.InputsAsNumpy, graph.InputsLength),
+            outputs=self._numbers(graph.OutputsAsNumpy, graph.OutputsLength),
         )
 
     def _count(self, length: int) -> int:
-        """A vector cannot have more elements than the file has bytes."""
-        if not 0 <= length <= len(self.data):
+        """A vector has no more elements than the file has bytes, nor are there endless views of the same ones."""
+        self.elements_left -= length
+        if not 0 <= length <= len(self.data) or self.elements_left < 0:
             raise IndexError(length)
         return length
 
-    def _integers(self, item: Callable[[int], int], length: Callable[[], int]) -> tuple[int, ...]:
-        return tuple(int(item(i)) for i in range(self._count(length())))
+    def _numbers(self, array: Callable[[], Any], length: Callable[[], int]) -> tuple[Any, ...]:
+        """A vector of numbers, empty where it is absent."""
+        return tuple(array().tolist()) if self._count(length()) else ()
 
     def _operator(self, codes: list[Any], operator: Any) -> FileOperator:
         code = codes[operator.OpcodeIndex()]
@@ -154,21 +158,21 @@ class _Reader:
         return FileOperator(
             code=OPERATORS.get(number, f"BUILTIN_{number}"),
             custom=_text(code.CustomCode()),
-            inputs=self._integers(operator.Inputs, operator.InputsLength),
-            outputs=self._integers(operator.Outputs, operator.OutputsLength),
+            inputs=self._numbers(operator.InputsAsNumpy, operator.InputsLength),
+            outputs=self._numbers(operator.OutputsAsNumpy, operator.OutputsLength),
             options=options,
         )
 
     def _tensor(self, root: Any, tensor: Any, index: int) -> FileTensor:
-        shape = self._integers(tensor.Shape, tensor.ShapeLength)
-        signature = self._integers(tensor.ShapeSignature, tensor.ShapeSignatureLength)
+        shape = self._numbers(tensor.ShapeAsNumpy, tensor.ShapeLength)
+        signature = self._numbers(tensor.ShapeSignatureAsNumpy, tensor.ShapeSignatureLength)
         scale: tuple[float, ...] = ()
         zero_point: tuple[int, ...] = ()
         dimension = 0
         quantization = tensor.Quantization()
         if quantization is not None:
-            scale = tuple(float(quantization.Scale(i)) for i in range(self._count(quantization.ScaleLength())))
-            zero_point = self._integers(quantization.ZeroPoint, quantization.ZeroPointLength)
+            scale = self._numbers(quantization.ScaleAsNumpy, quantization.ScaleLength)
+            zero_point = self._numbers(quantization.ZeroPointAsNumpy, quantization.ZeroPointLength)
             dimension = int(quantization.QuantizedDimension())
         return FileTensor(
             name=_text(tensor.Name()) or f"tensor_{index}",
@@ -184,8 +188,14 @@ class _Reader:
         )
 
     def _buffer(self, root: Any, index: int) -> Array | None:
-        """The bytes of a constant, copied, for they lie in the file at any alignment; None for an empty buffer."""
-        if not 0 <= index < self._count(root.BuffersLength()):
+        """The bytes of a constant; None for an empty buffer."""
+        if index not in self.buffers:
+            self.buffers[index] = self._read_buffer(root, index)
+        return self.buffers[index]
+
+    def _read_buffer(self, root: Any, index: int) -> Array | None:
+        """Copied, for they lie in the file at any alignment."""
+        if not 0 <= index < root.BuffersLength():
             raise IndexError(index)
         buffer = root.Buffers(index)
         if buffer is None:
