@@ -67,7 +67,7 @@ def test_real_models_leave_nothing_in_float(path, io_type, per_axis):
 def test_mnist_accuracy():
     """The measure is a loss of at most 0.3 points over 9 800 digits; here on 2 000 of them."""
     graph = prepare(import_model(MNIST))
-    calibration, rest = load_dataset(DIGITS, inputs=graph.inputs).split(200)
+    calibration, rest = load_dataset(DIGITS, inputs=graph.inputs, scale=1 / 255).split(200)
     test = rest[:2000]
     result = quantize(graph, calibrate(graph, calibration.inputs), QuantizeOptions(require_int8=True))
 
