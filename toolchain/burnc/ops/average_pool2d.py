@@ -23,10 +23,20 @@ from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
-from burnc.ops.max_pool2d import NO_PADDING, global_window, kernel_shape
+from burnc.ops.max_pool2d import global_window, kernel_shape
 from burnc.ops.max_pool2d import infer as infer_pooled
 from burnc.ops.requantize import Integers, rescaled, to_output
-from burnc.ops.spatial import NCHW_FROM_NHWC, Padding, Pair, from_nhwc, onnx_window, tflite_window, to_nhwc, windows
+from burnc.ops.spatial import (
+    NCHW_FROM_NHWC,
+    NO_PADDING,
+    Padding,
+    Pair,
+    from_nhwc,
+    onnx_window,
+    tflite_window,
+    to_nhwc,
+    windows,
+)
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
 
 
@@ -90,8 +100,8 @@ def body(k: KernelBuilder, a: AveragePool2dAttrs, x: Tensor, y: Tensor) -> None:
         count = _count(k, "rows", rows, oh) * _count(k, "columns", columns, ow)
         total = k.accumulator()
         for kh, kw in k.reduce(a.kernel, "kh kw"):
-            ih = oh * a.stride[0] + kh * a.dilation[0] - a.pad.top
-            iw = ow * a.stride[1] + kw * a.dilation[1] - a.pad.left
+            ih = k.let("ih", oh * a.stride[0] + kh * a.dilation[0] - a.pad.top)
+            iw = k.let("iw", ow * a.stride[1] + kw * a.dilation[1] - a.pad.left)
             total += x.at(n, ih, iw, c, outside=0)
         if shared:
             mean = _rounded_mean(k, total.value, count, x.type.zero_point)

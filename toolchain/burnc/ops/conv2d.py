@@ -16,11 +16,12 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops.case import case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
+    NO_PADDING,
     Padding,
     Window,
     from_nhwc,
@@ -39,7 +40,7 @@ OIHW_FROM_OHWI = (0, 3, 1, 2)
 class Conv2dAttrs:
     stride: tuple[int, int] = (1, 1)
     dilation: tuple[int, int] = (1, 1)
-    pad: Padding = Padding()
+    pad: Padding = NO_PADDING
     groups: int = 1
     activation_min: float = -math.inf
     activation_max: float = math.inf
@@ -73,7 +74,7 @@ def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, b: Tensor | Non
         y[n, oh, ow, oc] = k.requantize(acc, axis=oc)
 
 
-def _accumulate(a: Conv2dAttrs, x: Array, w: Array, fill: Any, dtype: Any) -> Array:
+def _accumulate(a: Conv2dAttrs, x: Any, w: Any, fill: Any, dtype: Any) -> Any:
     """Sums of products [N, OH, OW, O], one matrix product a group."""
     filters, kh, kw, channels = w.shape
     view = windows(x, (kh, kw), a.stride, a.dilation, a.pad, fill)
@@ -85,25 +86,18 @@ def _accumulate(a: Conv2dAttrs, x: Array, w: Array, fill: Any, dtype: Any) -> Ar
     return product.transpose(1, 0, 2).reshape(n, oh, ow, filters)
 
 
-def forward(xp: Any, a: Conv2dAttrs, x: Array, w: Array, b: Array | None = None) -> Array:
+def forward(xp: Any, a: Conv2dAttrs, x: Any, w: Any, b: Any = None) -> Any:
     y = _accumulate(a, x, w, 0, np.float32)
     if b is not None:
         y = y + b
     return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
 
 
-def integer(node: Node, x: Array, w: Array, b: Array | None = None) -> Array:
-    a: Conv2dAttrs = node.attrs
-    x_type, y_type = node.input(0).type, node.output.type
+def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
+    centred = x.astype(np.int32) - node.input(0).type.zero_point
     # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
-    acc = _accumulate(a, x.astype(np.int32) - x_type.zero_point, w, 0, np.float64).astype(np.int64)
-    if b is not None:
-        acc = acc + b
-    pairs = [quantize_multiplier(float(f)) for f in node.operator.requantize_factors(node)]
-    multiplier, shift = (np.array(column) for column in zip(*pairs, strict=True))
-    scaled = multiply_by_quantized_multiplier(acc, multiplier, shift, node.rounding) + y_type.zero_point
-    low, high = activation_range(y_type, a.activation_min, a.activation_max)
-    return np.clip(scaled, low, high).astype(y_type.dtype.numpy)
+    acc = _accumulate(node.attrs, centred, w, 0, np.float64).astype(np.int64)
+    return requantized(node, acc if b is None else acc + b)
 
 
 def macs(node: Node) -> int:

@@ -20,6 +20,7 @@ from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
+    NO_PADDING,
     Padding,
     Pair,
     from_nhwc,
@@ -31,8 +32,6 @@ from burnc.ops.spatial import (
     windows,
 )
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
-
-NO_PADDING = Padding()
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ def body(k: KernelBuilder, a: MaxPool2dAttrs, x: Tensor, y: Tensor) -> None:
     for n, oh, ow, c in k.grid(y.shape, "n oh ow c"):
         largest = k.accumulator(lowest)
         for kh, kw in k.reduce(a.kernel, "kh kw"):
-            ih = oh * a.stride[0] + kh * a.dilation[0] - a.pad.top
-            iw = ow * a.stride[1] + kw * a.dilation[1] - a.pad.left
+            ih = k.let("ih", oh * a.stride[0] + kh * a.dilation[0] - a.pad.top)
+            iw = k.let("iw", ow * a.stride[1] + kw * a.dilation[1] - a.pad.left)
             largest.set(k.maximum(largest.value, x.at(n, ih, iw, c, outside=lowest)))
         y[n, oh, ow, c] = k.to_output(largest.value) if k.quantized else k.clamp_real(largest.value)
 

@@ -28,6 +28,8 @@ class Padding:
         return f"({self.top},{self.left},{self.bottom},{self.right})"
 
 
+NO_PADDING = Padding()
+
 Pair = tuple[int, int]
 
 
