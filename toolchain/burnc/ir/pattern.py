@@ -58,12 +58,16 @@ class Match:
 
 @dataclass(frozen=True)
 class Link:
+    """One node of a chain: its operator and what its inputs must be."""
+
     op: str
     operands: tuple[Operand, ...]
 
 
 @dataclass(frozen=True)
 class Pattern:
+    """A chain of links, first to last."""
+
     links: tuple[Link, ...]
 
     def __rshift__(self, other: Pattern) -> Pattern:

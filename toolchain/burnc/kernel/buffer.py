@@ -9,6 +9,8 @@ from burnc.ir import Array, DType
 
 
 class Role(Enum):
+    """What a buffer is to its kernel."""
+
     INPUT = "input"
     OUTPUT = "output"
     TABLE = "table"  # constants that the kernel brings with it

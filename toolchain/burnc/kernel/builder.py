@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Local:
     def set(self, value: Expr | Scalar) -> None:
         self._kernel.record(Assign(self.value, lift(value, self.value.dtype)))
 
-    def __iadd__(self, other: Expr | Scalar) -> Local:
+    def __iadd__(self, other: Expr | Scalar) -> Self:
         self.set(self.value + other)
         return self
 

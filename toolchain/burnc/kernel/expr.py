@@ -110,6 +110,8 @@ class Expr:
 
 @dataclass(frozen=True)
 class Literal(Expr):
+    """A number of a given type."""
+
     value: Scalar | bool
     dtype: DType
 
@@ -219,7 +221,7 @@ def _folded(op: str, a: Expr, b: Expr) -> Expr | None:
         return Binary("+", a, Literal(-right, DType.INT32))
     if op in ("/", "%") and right:
         span = bounds(a)
-        if span is not None and 0 <= span[0] and span[1] < right:
+        if span is not None and span[0] >= 0 and span[1] < right:
             return Literal(0, DType.INT32) if op == "/" else a
     if op == "*":
         if 0 in (left, right):

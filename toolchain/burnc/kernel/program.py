@@ -30,12 +30,16 @@ class Declare:
 
 @dataclass
 class Assign:
+    """A new value for a mutable local."""
+
     variable: Variable
     value: Expr
 
 
 @dataclass
 class Store:
+    """One element written; ``index`` counts elements from the start of the buffer."""
+
     buffer: Buffer
     index: Expr
     value: Expr
@@ -43,6 +47,8 @@ class Store:
 
 @dataclass
 class If:
+    """Statements under a condition."""
+
     condition: Expr
     body: list[Statement] = field(default_factory=list)
 

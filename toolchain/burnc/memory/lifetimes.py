@@ -42,7 +42,8 @@ Overlaps = Mapping[frozenset[str], Overlap]
 
 
 def by_pair(overlaps: Sequence[Overlap]) -> Overlaps:
-    return {frozenset((o.input, o.output)): o for o in overlaps}
+    """Overlaps by the names they join; of several for one pair the strictest."""
+    return {frozenset((o.input, o.output)): o for o in sorted(overlaps, key=lambda o: o.distance)}
 
 
 def aligned(bytes: int, alignment: int) -> int:
@@ -50,24 +51,24 @@ def aligned(bytes: int, alignment: int) -> int:
 
 
 def lower_bound(requests: Sequence[Request], overlaps: Sequence[Overlap]) -> int:
-    """The largest sum of live bytes at one step, where overlapping pairs count as what both span together."""
-    pairs = by_pair(overlaps)
-    steps = {r.first for r in requests} | {r.last for r in requests}
-    return max((_live_bytes([r for r in requests if r.first <= step <= r.last], pairs) for step in steps), default=0)
+    """The largest sum of live bytes at one step, less what overlapping pairs can share there; no plan needs less.
+
+    Offsets are multiples of the least alignment, so that each request takes a multiple of that, too.
+    """
+    unit = min((r.alignment for r in requests), default=1)
+    steps = {r.first for r in requests}  # where something ends, no more is alive than where it began
+    return max((_live_bytes([r for r in requests if r.first <= s <= r.last], overlaps, unit) for s in steps), default=0)
 
 
-def _live_bytes(live: Sequence[Request], pairs: Overlaps) -> int:
-    total = 0
-    paired: set[str] = set()
-    sizes = {r.name: aligned(r.bytes, r.alignment) for r in live}
-    savings: list[tuple[int, Overlap]] = []
-    for overlap in pairs.values():
+def _live_bytes(live: Sequence[Request], overlaps: Sequence[Overlap], unit: int) -> int:
+    sizes = {r.name: aligned(r.bytes, unit) for r in live}
+    by_input: dict[str, int] = {}
+    by_output: dict[str, int] = {}
+    for overlap in by_pair(overlaps).values():
         if overlap.input in sizes and overlap.output in sizes:
-            together = max(sizes[overlap.output], overlap.distance + sizes[overlap.input])
-            savings.append((sizes[overlap.input] + sizes[overlap.output] - together, overlap))
-    total = sum(sizes.values())
-    for saving, overlap in sorted(savings, key=lambda s: -s[0]):
-        if saving > 0 and overlap.output not in paired and overlap.input not in paired:
-            paired.update((overlap.input, overlap.output))
-            total -= saving
-    return total
+            shared = max(0, min(sizes[overlap.input], sizes[overlap.output] - overlap.distance))
+            by_input[overlap.input] = by_input.get(overlap.input, 0) + shared
+            by_output[overlap.output] = by_output.get(overlap.output, 0) + shared
+    # Inputs lie apart and so do outputs, therefore no byte is shared by more than one of each.
+    savings = [sum(min(sizes[n], shared) for n, shared in side.items()) for side in (by_input, by_output)]
+    return sum(sizes.values()) - min(savings)

@@ -97,4 +97,4 @@ def _forbidden(request: Request, other: Request, at: int, pairs: Overlaps) -> tu
 
 
 def _size(offsets: dict[str, int], requests: Sequence[Request]) -> int:
-    return max(offsets[r.name] + aligned(r.bytes, r.alignment) for r in requests)
+    return aligned(max(offsets[r.name] + r.bytes for r in requests), min(r.alignment for r in requests))

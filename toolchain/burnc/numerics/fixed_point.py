@@ -23,7 +23,7 @@ def wrap_int32(values: ArrayLike) -> Int64:
 
 
 def rounding_doubling_high_mul(a: ArrayLike, b: ArrayLike) -> Int64:
-    """round(a * b / 2**31), halves away from zero; (-2**31)**2 saturates. gemmlowp SaturatingRoundingDoublingHighMul."""
+    """Return a * b / 2**31, rounded, halves up; (-2**31)**2 saturates. gemmlowp SaturatingRoundingDoublingHighMul."""
     a, b = _int64(a), _int64(b)
     product = a * b
     nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
@@ -44,7 +44,7 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: ArrayLike) -> Int64:
 def multiply_by_quantized_multiplier(
     x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike, rounding: str = "tflm"
 ) -> Int64:
-    """x * multiplier * 2**(shift - 31), rounded.
+    """Multiply x by multiplier * 2**(shift - 31) and round.
 
     Args:
         x: int32 values.

@@ -24,7 +24,7 @@ def quantize_multiplier(factor: float) -> tuple[int, int]:
     if factor == 0.0:
         return 0, 0
     mantissa, shift = math.frexp(factor)
-    multiplier = int(math.floor(mantissa * 2**31 + 0.5))
+    multiplier = math.floor(mantissa * 2**31 + 0.5)
     if multiplier == 2**31:
         multiplier //= 2
         shift += 1

@@ -71,10 +71,9 @@ class AbsorbQdq:
                 quantized = _quantized_twin(value)
                 if quantized is None:
                     return False
-                fits = (
-                    _fits_weights(quantized, rule.weight_axis) if index == rule.weights else _has_one_scale(quantized)
-                )
-                if not fits:
+                if index == rule.weights and not _fits_weights(quantized, rule.weight_axis):
+                    return False
+                if index != rule.weights and not _has_one_scale(quantized):
                     return False
                 operands.append(quantized)
         if rule.result == "same":
@@ -138,9 +137,13 @@ def _with_params(builder: Builder, value: Value, wanted: QuantParams) -> Value:
 def _quantized_bias(builder: Builder, node: Node, operands: list[Value | None], index: int) -> Value | None:
     value, x = operands[index], operands[0]
     rule = spec_of(node).quant
-    assert rule is not None and rule.weights is not None and value is not None and x is not None
+    assert rule is not None
+    assert rule.weights is not None
+    assert value is not None
+    assert x is not None
     weights = operands[rule.weights]
-    assert weights is not None and weights.type.quant is not None
+    assert weights is not None
+    assert weights.type.quant is not None
     scales = np.float64(x.type.scale) * np.array(weights.type.quant.scale, np.float64)
     quant = QuantParams(tuple(scales), (0,) * len(scales), None if len(scales) == 1 else 0)
     source = value.producer

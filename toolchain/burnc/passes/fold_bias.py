@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burnc.ir import Builder, DType, Match, Value, maybe, const, op
+from burnc.ir import Builder, DType, Match, Value, const, maybe, op
 from burnc.ops import spec_of
 from burnc.passes.rewrite import RewritePass
 

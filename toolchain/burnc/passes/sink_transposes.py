@@ -23,7 +23,8 @@ class SinkTransposes:
     """Layout.
 
     1. A transpose that moves axes of size 1 alone is a reshape.
-    2. Two transposes or two reshapes in a row are one; one that changes nothing is none; equal ones of one value are one.
+    2. Two transposes or two reshapes in a row are one; one that changes nothing is none; equal ones of one value are
+       one.
     3. A pointwise or permutable operator whose activation inputs come through the same transpose is computed before it;
        constant operands are permuted instead. A reshape that moves axes of size 1 alone counts as that transpose, and a
        graph input that is read transposed elsewhere is read so here.
