@@ -49,7 +49,7 @@ help:
 
 demo: .venv/ready-demo
 	@$(MAKE) --no-print-directory .venv/ready-emulator
-	$(BIN)/burnc demo
+	$(BIN)/burnc demo --output build/demo --force
 
 test: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator

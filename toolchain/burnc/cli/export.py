@@ -19,7 +19,7 @@ from burnc.cli.options import (
 )
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, number, table
+from burnc.cli.render import lines, number, short, table
 
 if TYPE_CHECKING:
     from burnc.reports import ExportReport
@@ -102,7 +102,7 @@ def _show(report: ExportReport, output: Path) -> None:
     click.echo(f"wrote {len(report.files)} files to {output} for the board {report.board}\n")
     table(
         ("layer", "operator", ">MACs", "kernel", ">output bytes"),
-        [(la.name, la.op, number(la.macs), la.kernel, number(la.output_bytes)) for la in report.layers],
+        [(short(la.name), la.op, number(la.macs), la.kernel, number(la.output_bytes)) for la in report.layers],
     )
     click.echo()
     lines(

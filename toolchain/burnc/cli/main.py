@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from burnc.version import VERSION
 from burnc.cli.output import error_json, plain, write_json
 from burnc.errors import BurncError
+from burnc.version import VERSION
 
 # Command -> module in this package with a click command named `command`, in the order of `burnc --help`.
 COMMANDS = {

@@ -28,21 +28,45 @@ def progress() -> Iterator[Progress]:
         yield _Lines()
 
 
+class _Rate:
+    """How fast one kind of work goes; a new start is when less is done than before."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._done = self._first = 0
+        self._start = 0.0
+
+    def restarted(self, what: str, done: int) -> bool:
+        """Note what is done; whether this is other work than before."""
+        is_new = what != self._what or done <= self._done
+        if is_new:
+            # What came before the first report, compiling say, does not count.
+            self._what, self._first, self._start = what, done, time.monotonic()
+        self._done = done
+        return is_new
+
+    @property
+    def per_second(self) -> float:
+        """0 where it is not known yet."""
+        seconds = time.monotonic() - self._start
+        return (self._done - self._first) / seconds if seconds > 0 else 0.0
+
+
 class _Lines:
     """Says something only of work that takes long."""
 
     def __init__(self) -> None:
-        self._what = ""
-        self._start = self._last = 0.0
+        self._rate = _Rate()
+        self._last = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if what != self._what:
-            self._what, self._start, self._last = what, now, now
+        if self._rate.restarted(what, done):
+            self._last = now
         if now - self._last < _SECONDS_BETWEEN_LINES or done == total:
             return
         self._last = now
-        rate = done / (now - self._start)
+        rate = self._rate.per_second
         left = f", {(total - done) / rate:.0f} s left" if rate else ""
         say(f"{what}: {done} of {total}, {rate:.3g}/s{left}")
 
@@ -60,13 +84,16 @@ def _bars() -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, tuple[TaskID, float]] = {}
+        rate = _Rate()
+        task: TaskID | None = None
 
         def callback(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = (bars.add_task(what, total=total, rate=""), time.monotonic())
-            task, start = tasks[what]
-            seconds = time.monotonic() - start
-            bars.update(task, completed=done, total=total, rate=f"{done / seconds:.3g}/s" if seconds else "")
+            nonlocal task
+            if rate.restarted(what, done) or task is None:
+                if task is not None:
+                    bars.remove_task(task)
+                task = bars.add_task(what, total=total, rate="")
+            per_second = rate.per_second
+            bars.update(task, completed=done, rate=f"{per_second:.3g}/s" if per_second else "")
 
         yield callback

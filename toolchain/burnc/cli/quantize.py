@@ -12,7 +12,7 @@ import click
 from burnc.cli.options import PATH, force_option, json_option, model_options, quantize_options
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import percent, table
+from burnc.cli.render import percent, short, table
 
 if TYPE_CHECKING:
     from burnc.reports import QuantizeReport
@@ -97,7 +97,7 @@ def _show(report: QuantizeReport) -> None:
         ("node", "operator", ">dB", ">alone", ""),
         [
             (
-                node.node,
+                short(node.node) or node.value,
                 node.op,
                 f"{node.sqnr_db:.1f}",
                 "" if node.own_sqnr_db is None else f"{node.own_sqnr_db:.1f}",

@@ -9,6 +9,7 @@ import click
 from burnc.cli.output import for_terminal, plain
 
 Row = Sequence[str]
+_LONGEST_NAME = 44
 
 
 def table(columns: Sequence[str], rows: Sequence[Row]) -> None:
@@ -34,6 +35,16 @@ def lines(rows: Sequence[Row], *, head: Row | None = None, right: Sequence[bool]
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         click.echo("   ".join(aligned).rstrip())
+
+
+def short(name: str) -> str:
+    """A node's name for a table: TFLite joins the names of all that was fused, the first one says enough."""
+    first = name.partition(";")[0]
+    return (
+        first
+        if len(first) <= _LONGEST_NAME
+        else f"{first[: _LONGEST_NAME // 2 - 1]}...{first[-_LONGEST_NAME // 2 + 2 :]}"
+    )
 
 
 def number(value: float | None) -> str:

@@ -11,7 +11,7 @@ import click
 from burnc.cli.options import count_option, inputs_option, json_option, model_options, optimize_option
 from burnc.cli.output import write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, megahertz, milliseconds, number, table
+from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
 
 if TYPE_CHECKING:
     from burnc.pipeline import Progress
@@ -92,7 +92,7 @@ def _show(report: SimulateReport) -> None:
         ("layer", "operator", ">MACs", ">cycles", ">time", ">share"),
         [
             (
-                layer.name,
+                short(layer.name),
                 layer.op,
                 number(layer.macs),
                 number(layer.cycles),
