@@ -133,5 +133,6 @@ quantize = OpSpec(
     onnx=(onnx_op("QuantizeLinear", build=from_onnx),),
     tflite=(tflite_op("QUANTIZE", build=from_tflite),),
     to_onnx=to_onnx,
+    pointwise=True,
     cases=(case((2, 3, 4), kinds=("int8",)), case(Operand((40,), low=-8, high=8), kinds=("int8",))),
 )

@@ -5,8 +5,8 @@ from burnc.passes.fold_batch_norm import FoldBatchNorm
 from burnc.passes.fold_bias import FoldBias
 from burnc.passes.fold_constants import FoldConstants
 from burnc.passes.fuse_activation import FuseActivation
+from burnc.passes.integers_move import IntegersMove
 from burnc.passes.matmul_to_fully_connected import MatmulToFullyConnected
-from burnc.passes.move_dequantized_constants import MoveDequantizedConstants
 from burnc.passes.order_operands import OrderOperands
 from burnc.passes.remove_dead_code import RemoveDeadCode
 from burnc.passes.restore_names import RestoreNames
@@ -24,7 +24,7 @@ def canonical_passes() -> list[Pass]:
     return [
         RemoveDeadCode(),
         FoldConstants(),
-        MoveDequantizedConstants(),
+        IntegersMove(),
         OrderOperands(),
         MatmulToFullyConnected(),
         SinkTransposes(),
@@ -42,8 +42,8 @@ __all__ = [
     "FoldBias",
     "FoldConstants",
     "FuseActivation",
+    "IntegersMove",
     "MatmulToFullyConnected",
-    "MoveDequantizedConstants",
     "OrderOperands",
     "Pass",
     "RemoveDeadCode",
