@@ -1,0 +1,80 @@
+"""A QDQ file as other quantizers write it (NCHW, per-channel weights, float edges) becomes an int8 graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import helper
+
+from burnc.importers.onnx import import_onnx
+from burnc.ir import DType, verify
+from burnc.numerics import dequantize, quantize
+from burnc.passes import AbsorbEdges, AbsorbQdq, canonical_passes, run_passes
+from importers.small_nets import import_and_run, model_of, run_numpy, run_onnxruntime, weights
+from requirements import requires_package
+
+
+def _qdq_net():
+    """Q DQ Conv Relu Q DQ MaxPool Q DQ Flatten Q DQ Gemm Q DQ."""
+    rng = np.random.default_rng(0)
+    constants = {
+        "w": rng.integers(-127, 128, (4, 2, 3, 3)).astype(np.int8),
+        "w_scale": np.array([0.01, 0.02, 0.005, 0.03], np.float32),
+        "w_zero": np.zeros(4, np.int8),
+        "b": rng.integers(-500, 500, 4).astype(np.int32),
+        "b_scale": np.array([0.01, 0.02, 0.005, 0.03], np.float32) * np.float32(0.02),
+        "fc": rng.integers(-127, 128, (3, 64)).astype(np.int8),
+        "fc_scale": np.array(0.01, np.float32),
+        "fc_zero": np.array(0, np.int8),
+        "in_scale": np.array(0.02, np.float32),
+        "in_zero": np.array(5, np.int8),
+        "mid_scale": np.array(0.05, np.float32),
+        "mid_zero": np.array(-128, np.int8),
+        "out_scale": np.array(0.3, np.float32),
+        "out_zero": np.array(7, np.int8),
+    }
+    nodes = []
+
+    def qdq(x, y, kind):
+        parameters = [f"{kind}_scale", f"{kind}_zero"]
+        nodes.append(helper.make_node("QuantizeLinear", [x, *parameters], [f"{y}_q"]))
+        nodes.append(helper.make_node("DequantizeLinear", [f"{y}_q", *parameters], [y]))
+
+    qdq("x", "x1", "in")
+    nodes.append(helper.make_node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["w1"], axis=0))
+    nodes.append(helper.make_node("DequantizeLinear", ["b", "b_scale"], ["b1"], axis=0))
+    nodes.append(helper.make_node("Conv", ["x1", "w1", "b1"], ["c"], "conv", pads=[1, 1, 1, 1]))
+    nodes.append(helper.make_node("Relu", ["c"], ["r"], "relu"))
+    qdq("r", "r1", "mid")
+    nodes.append(helper.make_node("MaxPool", ["r1"], ["p"], "pool", kernel_shape=[2, 2], strides=[2, 2]))
+    qdq("p", "p1", "mid")
+    nodes.append(helper.make_node("Flatten", ["p1"], ["f"], "flatten"))
+    qdq("f", "f1", "mid")
+    nodes.append(helper.make_node("DequantizeLinear", ["fc", "fc_scale", "fc_zero"], ["fc1"]))
+    nodes.append(helper.make_node("Gemm", ["f1", "fc1"], ["g"], "gemm", transB=1))
+    qdq("g", "y", "out")
+    return model_of(nodes, {"x": [1, 2, 8, 8]}, ["y"], constants)
+
+
+@requires_package("onnxruntime")
+def test_as_imported_it_equals_onnxruntime():
+    model = _qdq_net()
+    x = weights(1, 2, 8, 8)
+    np.testing.assert_array_equal(import_and_run(model, x=x)["y"], run_onnxruntime(model, x=x)["y"])
+
+
+@requires_package("onnxruntime")
+def test_passes_make_it_an_int8_graph():
+    model = _qdq_net()
+    graph = import_onnx(model)
+    run_passes(graph, [*canonical_passes(), AbsorbQdq(), AbsorbEdges(), *canonical_passes()])
+    verify(graph)
+    assert all(v.type.dtype is DType.INT8 for node in graph.nodes for v in node.outputs)
+    assert not {n.op for n in graph.nodes} & {"quantize", "dequantize"}
+    assert [n.name for n in graph.nodes if n.op in ("conv2d", "fully_connected")] == ["conv", "gemm"]
+    (x_edge,), (y_edge,) = graph.inputs, graph.outputs
+    assert (x_edge.name, y_edge.name) == ("x", "y")
+    for seed in range(5):
+        x = weights(1, 2, 8, 8, seed=seed)
+        got = dequantize(run_numpy(graph, x=quantize(x, x_edge.type))["y"], y_edge.type)
+        steps = (got - run_onnxruntime(model, x=x)["y"]) / y_edge.type.scale
+        assert np.max(np.abs(steps)) < 1.5
