@@ -228,7 +228,9 @@ def _float(value: float, dtype: DType) -> str:
 
 def format_array(data: Array, dtype: DType, width: int = 116) -> list[str]:
     """Lines of a C initializer list, without the braces; one array element after the other."""
-    items = [format_scalar(v, dtype).strip("()") for v in data.reshape(-1).tolist()]
+    # In a list a negative number needs no parentheses; those of a macro call stay.
+    scalars = [format_scalar(v, dtype) for v in data.reshape(-1).tolist()]
+    items = [text[1:-1] if text.startswith("(-") else text for text in scalars]
     lines, line = [], ""
     for item in items:
         if line and len(line) + len(item) + 2 > width:
