@@ -44,7 +44,8 @@ def test_quantized_constants_go_by_the_integer_meaning() -> None:
 
 def test_quantize_of_a_float_constant_folds_and_dequantize_of_an_integer_one_stays() -> None:
     graph, b, x = started(2)
-    q = b.node("quantize", [b.constant("w", np.array([0.25, -9.0], np.float32))], quant=PER_TENSOR, rounding="half_even")
+    w = b.constant("w", np.array([0.25, -9.0], np.float32))
+    q = b.node("quantize", [w], quant=PER_TENSOR, rounding="half_even")
     assert changed(FOLD, graph, [b.node("mul", [x, b.node("dequantize", [q])])]) == 1
     assert ops_of(graph) == ["dequantize", "mul"]
 
