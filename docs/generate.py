@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import burnc.ops
+from burnc.ops import operators
+from burnc.ops.described import described_operators
 
 HERE = Path(__file__).resolve().parent
 
 OPERATORS_HEAD = """\
 # Operators
 
-Written by `make docs` from `toolchain/burnc/ops`; do not edit. A name in the first column is the IR's; one operator may
-stand for several of a model file, and one of a file may become several here. *float* and *int8* say which kinds run;
-every kind runs on every backend, because what has no hand-written kernel is rendered from the operator's own
-definition.
+Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators` prints the same on your machine.
+
+- A name in the first column is the IR's. One operator may stand for several of a model file, and one of a file may
+  become several here. The file of that name in `toolchain/burnc/ops` says what of each is refused.
+- *float* and *int8* count the cases of the conformance suite: each is run on every backend. An int8 case is run with
+  several sets of scales and zero points. *apart*: tested outside the table of cases. An empty cell: there is no such
+  kind.
+- What depends on constants and shapes alone (ONNX's Constant, Shape, Gather of a shape and the like) is computed when
+  the file is read, and needs no operator.
+- All of them run on every backend: what has no hand-written kernel is rendered from the operator's own definition.
+
+An operator that is missing can be [added](adding_an_operator.md), also from outside the package.
 
 | operator | meaning | ONNX | TFLite | float | int8 |
 |---|---|---|---|---|---|
 """
 
 
-def operators_with_meaning() -> Iterator[tuple[burnc.ops.OpSpec, str]]:
-    """Every operator of the package, with what the first line of its module's docstring says it is."""
-    for info in sorted(pkgutil.iter_modules(burnc.ops.__path__), key=lambda info: info.name):
-        module = importlib.import_module(f"burnc.ops.{info.name}")
-        meaning = (module.__doc__ or "").strip().split("\n")[0].split(" Sources:")[0]
-        for spec in vars(module).values():
-            if isinstance(spec, burnc.ops.OpSpec):
-                yield spec, meaning.removeprefix(f"{spec.name}: ").rstrip(".").replace("|", "\\|")
-
-
 def operators_page() -> str:
     """docs/operators.md."""
+    specs = operators()
     rows = []
-    for spec, meaning in operators_with_meaning():
-        onnx = ", ".join(f"{op.domain}.{op.op_type}" if op.domain else op.op_type for op in spec.onnx)
-        tflite = ", ".join(op.code for op in spec.tflite)
-        int8 = "yes" if spec.quant is not None else ""
-        rows.append(f"| `{spec.name}` | {meaning} | {onnx} | {tflite} | yes | {int8} |\n")
-    return OPERATORS_HEAD + "".join(sorted(rows))
+    for described in described_operators():
+        kinds = [kind for case in specs[described.name].cases for kind in case.kinds]
+        cells = [
+            f"`{described.name}`",
+            described.meaning.replace("|", "\\|"),
+            ", ".join(described.onnx),
+            ", ".join(described.tflite),
+            _count(kinds, "float32"),
+            _count(kinds, "int8") if described.int8 else "",
+        ]
+        rows.append(f"| {' | '.join(cells)} |\n")
+    return OPERATORS_HEAD + "".join(rows)
+
+
+def _count(kinds: list[str], kind: str) -> str:
+    return str(kinds.count(kind)) if kind in kinds else "apart"
 
 
 PAGES = {"operators.md": operators_page}
