@@ -39,6 +39,9 @@ class Net:
     def weights(self, *shape: int) -> str:
         return self.constant(floats(*shape, seed=len(self.constants)))
 
+    def limits(self, *values: float) -> list[str]:
+        return [self.constant(np.array(v, np.float32)) for v in values]
+
     def conv(self, x: str, channels: int, filters: int, *kernel: int, **attributes: Any) -> str:
         group = attributes.get("group", 1)
         pads = [k // 2 for k in kernel] * 2
@@ -59,14 +62,13 @@ class Net:
 def inner_movers(graph: Graph) -> list[str]:
     """Transposes and reshapes between two spatial operators."""
     consumers = graph.consumers()
-    return [
-        n.name
-        for n in graph.nodes
-        if n.op in ("transpose", "reshape")
-        and n.input(0).producer is not None
-        and any(r.op in SPATIAL for r in consumers.get(n.output, []))
-        and n.input(0).producer.op in SPATIAL
-    ]
+    found = []
+    for node in graph.nodes:
+        source = node.present_inputs[0].producer
+        readers = consumers.get(node.output, [])
+        if node.op in ("transpose", "reshape") and source is not None and source.op in SPATIAL:
+            found += [node.name for r in readers if r.op in SPATIAL]
+    return found
 
 
 def test_conv_norm_relu_pool_chain() -> None:
@@ -148,7 +150,7 @@ def test_depthwise_separable() -> None:
     x = "x"
     for _ in range(2):
         x = net.node("Relu", net.norm(net.conv(x, 4, 4, 3, 3, group=4), 4))
-        x = net.node("Clip", net.norm(net.conv(x, 4, 4, 1, 1), 4), net.constant(np.float32(0)), net.constant(np.float32(6)))
+        x = net.node("Clip", net.norm(net.conv(x, 4, 4, 1, 1), 4), *net.limits(0.0, 6.0))
     assert counted(net.canonical(x)) == {"transpose": 2, "conv2d": 4}
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from burnc.ir import QuantParams, verify
 from burnc.ops.clip import ClipAttrs
-from burnc.ops.quantize import QuantizeAttrs
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.transpose import TransposeAttrs
 from burnc.passes import FoldConstants, run_passes
@@ -29,7 +28,8 @@ def test_integers_without_quantization_are_exact() -> None:
     run_passes(graph, [FOLD])
     data = graph.outputs[0].data
     assert data is not None
-    assert (data.tolist(), data.dtype) == ([2**24 + 3, -4], np.int32)
+    assert data.tolist() == [2**24 + 3, -4]
+    assert data.dtype == np.int32
 
 
 def test_quantized_constants_go_by_the_integer_meaning() -> None:

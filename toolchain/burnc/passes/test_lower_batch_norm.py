@@ -33,7 +33,7 @@ def evaluate(graph: Graph, x: Array) -> Array:
     return held[graph.outputs[0]]
 
 
-def test_same_results():
+def test_same_results() -> None:
     graph = graph_with_batch_norm()
     x = np.random.default_rng(1).normal(size=(1, 4, 3)).astype(np.float32)
     before = evaluate(graph, x)
@@ -42,6 +42,6 @@ def test_same_results():
     np.testing.assert_allclose(evaluate(graph, x), before, rtol=1e-5, atol=1e-6)
 
 
-def test_computed_parameters_are_left_alone():
+def test_computed_parameters_are_left_alone() -> None:
     graph = graph_with_batch_norm(computed_scale=True)
     assert run_passes(graph, [LowerBatchNorm()]) == []
