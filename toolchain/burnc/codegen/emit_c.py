@@ -179,18 +179,9 @@ def describe_type(type: TensorType) -> str:
 
 def _pointer(program: Program, value: Value) -> str:
     """C text of a pointer to a value's first element."""
-    for port in [*program.inputs, *program.outputs]:
-        if port.value is value and program.io == "caller":
-            return port.symbol
-    if value not in program.storage:  # a view of a caller's buffer
-        return next(p.symbol for p in [*program.inputs, *program.outputs] if _shares(program, p.value, value))
+    if value in program.borrowed:
+        return program.borrowed[value].symbol
     return _at(value.type.dtype, program.offset(value))
-
-
-def _shares(program: Program, port: Value, value: Value) -> bool:
-    while value is not port and value.producer is not None and value.producer.op == "reshape":
-        value = value.producer.input(0)
-    return value is port
 
 
 def _at(dtype: DType, offset: int) -> str:

@@ -167,8 +167,10 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
     for value in graph.outputs:
         touch(value, end + 1)  # read after the run: no step may write over them
     if program.io == "caller":
-        for value in [*graph.inputs, *graph.outputs]:
-            lives.pop(views.get(value, value), None)
+        owners = {views.get(p.value, p.value): p for p in [*program.inputs, *program.outputs]}
+        program.borrowed = {v: owners[views.get(v, v)] for v in graph.values() if views.get(v, v) in owners}
+        for base in owners:
+            lives.pop(base, None)
     requests = [Request(_request(v), v.type.nbytes, a, b, max(4, v.type.dtype.bytes)) for v, (a, b) in lives.items()]
     requests += [
         Request(f"scratch of step {i}", step.scratch_bytes, i, i, 8)

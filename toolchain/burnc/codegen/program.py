@@ -87,6 +87,7 @@ class Program:
         functions: rendered kernels, name (without prefix) -> C text with ``burnc_`` names.
         headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
+        borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
     """
 
@@ -103,6 +104,7 @@ class Program:
     functions: dict[str, str] = field(default_factory=dict)
     headers: set[str] = field(default_factory=set)
     storage: dict[Value, str] = field(default_factory=dict)
+    borrowed: dict[Value, Port] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
 
     @property
