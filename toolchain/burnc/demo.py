@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from burnc.boards import load_board
+from burnc.compilers.toolchains import find_compiler, find_host_compiler
 from burnc.files import require_free
 from burnc.ir import Array
 from burnc.model import Model, load
@@ -16,6 +18,8 @@ from burnc.pipeline import ExportOptions, Progress, QuantizeOptions, no_progress
 from burnc.quant import Dataset
 from burnc.reports import ExportReport, Report, SimulateReport, TargetVerdict
 from burnc.resources import data_folder
+from burnc.sim.nodejs import find_nodejs
+from burnc.sim.rp2040js_package import obtain_package
 
 BOARD = "pico"
 CALIBRATION_SAMPLES = 200
@@ -52,6 +56,18 @@ class DemoReport(Report):
             and self.host.verdict == "bit-exact"
             and self.oracle_equal is not False
         )
+
+
+def require_tools() -> None:
+    """Look for all that the demo needs before it starts; the emulator is fetched where it is not there.
+
+    Raises:
+        ToolMissingError: a compiler, Node.js or the emulator is missing.
+    """
+    find_host_compiler()
+    find_compiler(load_board(BOARD))
+    find_nodejs()
+    obtain_package()
 
 
 def run_mnist(folder: Path, say: Say, *, force: bool = False, progress: Progress = no_progress) -> DemoReport:

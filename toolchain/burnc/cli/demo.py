@@ -42,13 +42,14 @@ def command(ctx: click.Context, which: str, output: Path, force: bool, as_json: 
     Needs a C compiler and Node.js, which `pip install burnc[pico]` brings. Exit status 1 says that something was
     not equal.
     """
-    from burnc.demo import run_kws, run_mnist
+    from burnc.demo import require_tools, run_kws, run_mnist
     from burnc.files import require_free
 
     chosen = list(TITLES) if which == "all" else [which]
     for name in chosen:
         if output.is_dir():
             require_free(output / name, force=force)
+    require_tools()
     tell = say if as_json else lambda text: click.echo(plain(text))
     start = time.monotonic()
     reports = {}
