@@ -167,7 +167,9 @@ def driver(program: Program) -> str:
         arguments=", ".join(arguments),
         nulls=", ".join(["NULL", *arguments[1:]]),
         fill=" && ".join(f"fread({pointer(p)}, {p.value.type.nbytes}, 1, stdin) == 1" for p in program.inputs),
-        copies="" if arena else " ".join(f"memcpy(copy_of_{p.symbol}, {pointer(p)}, {p.value.type.nbytes});" for p in program.inputs),
+        copies=""
+        if arena
+        else " ".join(f"memcpy(copy_of_{p.symbol}, {pointer(p)}, {p.value.type.nbytes});" for p in program.inputs),
         unchanged=""
         if arena
         else " ".join(
@@ -175,7 +177,9 @@ def driver(program: Program) -> str:
             for p in program.inputs
         ),
         results=" ".join(f"fwrite({pointer(p)}, {p.value.type.nbytes}, 1, stdout);" for p in program.outputs),
-        guards=" && ".join([f"guards_hold(guarded_{n}.before) && guards_hold(guarded_{n}.after)" for n in names] + inside),
+        guards=" && ".join(
+            [f"guards_hold(guarded_{n}.before) && guards_hold(guarded_{n}.after)" for n in names] + inside
+        ),
     )
 
 

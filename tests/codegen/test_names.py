@@ -100,7 +100,9 @@ def test_hostile_names_of_inputs_and_outputs(tmp_path, io):
 
 
 @requires("gcc")
-@pytest.mark.parametrize("name", ["math", "string", "*/", "int", "", "42", "burnc", "burnc_status", "神経", "size_t", "main"])
+@pytest.mark.parametrize(
+    "name", ["math", "string", "*/", "int", "", "42", "burnc", "burnc_status", "神経", "size_t", "main"]
+)
 def test_hostile_model_names(tmp_path, name):
     graph = graph_of("hello").copy()
     graph.name = name
@@ -112,9 +114,41 @@ def test_hostile_model_names(tmp_path, name):
 
 STANDARD_HEADERS = {
     f"{n}.h"
-    for n in "assert complex ctype errno fenv float inttypes iso646 limits locale math memory setjmp signal stdalign "
-    "stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time uchar unistd "
-    "version wchar wctype".split()
+    for n in [
+        "assert",
+        "complex",
+        "ctype",
+        "errno",
+        "fenv",
+        "float",
+        "inttypes",
+        "iso646",
+        "limits",
+        "locale",
+        "math",
+        "memory",
+        "setjmp",
+        "signal",
+        "stdalign",
+        "stdarg",
+        "stdatomic",
+        "stdbool",
+        "stddef",
+        "stdint",
+        "stdio",
+        "stdlib",
+        "stdnoreturn",
+        "string",
+        "strings",
+        "tgmath",
+        "threads",
+        "time",
+        "uchar",
+        "unistd",
+        "version",
+        "wchar",
+        "wctype",
+    ]
 }
 
 

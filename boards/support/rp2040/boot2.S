@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Second stage of the RP2040's boot. The boot ROM copies these 252 bytes to SRAM, checks their CRC and jumps here.
+/* Second stage of the RP2040's boot. The boot ROM copies 256 bytes to SRAM, checks the CRC at their end and jumps here.
    They set up execution from flash with the plain 03h read, which every serial NOR flash understands, and start the
    program behind them. */
 
@@ -49,4 +49,6 @@ burnc_boot2:
     bx r2
 
     .ltorg
+    .org 252
+    .word 0xe0035217                              /* CRC-32 of the bytes before; the build checks it */
     .size burnc_boot2, . - burnc_boot2

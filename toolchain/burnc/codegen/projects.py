@@ -78,6 +78,7 @@ def _bare(program: Program, model: Mapping[str, str], flags: BuildFlags) -> dict
         board=board.name,
         support=f"support/{build.support.name}",
         sources=sources,
+        small=[s for s in sources if s.startswith("support/") and not s.startswith("support/common/")],
         gcc_flags=" ".join(flags.gcc),
         zig_flags=" ".join(flags.zig),
         code_flags=" ".join([*flags.code, *build.flags]),

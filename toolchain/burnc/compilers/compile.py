@@ -25,6 +25,7 @@ CODE_FLAGS: tuple[str, ...] = (
     "-ffp-contract=off",
     "-ffunction-sections",
     "-fdata-sections",
+    "-fomit-frame-pointer",  # zig keeps r7 for frames otherwise, and a Cortex-M0+ has eight registers of use
     "-fno-unwind-tables",
     "-fno-asynchronous-unwind-tables",
 )

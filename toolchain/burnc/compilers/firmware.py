@@ -96,7 +96,7 @@ def build_firmware(
             ) from error
         raise
     if board.image.boot2_crc:
-        _seal_boot2_in(path)
+        _check_boot2_in(path)
     return _package(board, path, read_elf(path), compiler)
 
 
@@ -114,14 +114,18 @@ def _link_flags(compiler: CCompiler, script: Path) -> list[str]:
     return [*flags, "-fuse-ld=lld", "-nodefaultlibs"]
 
 
-def _seal_boot2_in(path: Path) -> None:
+def _check_boot2_in(path: Path) -> None:
+    """The boot ROM runs no second-stage boot whose checksum is wrong; its source states it as a constant."""
     section = read_elf(path).section(".boot2")
     if section is None or section.size != BOOT2_BYTES:
         raise CompileError(f"the program has no section .boot2 of {BOOT2_BYTES} bytes", where=str(path))
-    data = bytearray(path.read_bytes())
-    place = slice(section.offset, section.offset + BOOT2_BYTES)
-    data[place] = seal_boot2(bytes(data[place]))
-    path.write_bytes(data)
+    boot2 = path.read_bytes()[section.offset : section.offset + BOOT2_BYTES]
+    sealed = seal_boot2(boot2)
+    if boot2 != sealed:
+        right = int.from_bytes(sealed[-4:], "little")
+        raise CompileError(
+            "the checksum of the second-stage boot is wrong", where=str(path), hint=f"boot2.S must end in 0x{right:08x}"
+        )
 
 
 def _package(board: Board, path: Path, elf: Elf, compiler: CCompiler) -> Firmware:
