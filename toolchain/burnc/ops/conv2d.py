@@ -62,7 +62,10 @@ def infer(a: Conv2dAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     return [TensorType(x.dtype, (x.shape[0], *size, filters))]
 
 
-def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, b: Tensor | None, y: Tensor) -> None:
+def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, *rest: Tensor | None) -> None:
+    *bias, y = rest
+    assert y is not None
+    b = bias[0] if bias else None
     filters_per_group, channels = w.shape[0] // a.groups, w.shape[3]
     for n, oh, ow, oc in k.grid(y.shape, "n oh ow oc"):
         acc = k.accumulator(b[oc] if b else 0)
