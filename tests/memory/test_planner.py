@@ -22,9 +22,9 @@ def problems(draw: st.DrawFn, largest: int = 60, most: int = 12, alignments: tup
         )
         if draw(st.booleans()):
             requests.append(Request(f"s{step}", draw(st.integers(1, largest)), step, step, 8))
-        for dying in (r for r in requests if r.last == step and r.first < step and r.name[0] == "v"):
-            if draw(st.booleans()):
-                overlaps.append(Overlap(dying.name, f"v{step}", draw(st.integers(0, 9))))
+        dying = [r.name for r in requests if r.last == step and r.first < step and r.name[0] == "v"]
+        covered = [name for name in dying if draw(st.booleans())]
+        overlaps += [Overlap(name, f"v{step}", draw(st.integers(0, 9))) for name in covered]
     return requests, overlaps
 
 
