@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -158,6 +157,12 @@ def driver(program: Program) -> str:
         if arena
     ]
     arguments = ["&guarded_arena.buffer"] + ([] if arena else [pointer(p) for p in ports])
+    own = [] if arena else program.inputs
+    guards = [f"guards_hold(guarded_{n}.before) && guards_hold(guarded_{n}.after)" for n in names]
+
+    def bytes_of(port: Port) -> str:
+        return f"{pointer(port)}, {port.value.type.nbytes}"
+
     return _DRIVER.format(
         prefix=prefix,
         guard=GUARD,
@@ -166,20 +171,11 @@ def driver(program: Program) -> str:
         test_arguments=", ".join(arguments),
         arguments=", ".join(arguments),
         nulls=", ".join(["NULL", *arguments[1:]]),
-        fill=" && ".join(f"fread({pointer(p)}, {p.value.type.nbytes}, 1, stdin) == 1" for p in program.inputs),
-        copies=""
-        if arena
-        else " ".join(f"memcpy(copy_of_{p.symbol}, {pointer(p)}, {p.value.type.nbytes});" for p in program.inputs),
-        unchanged=""
-        if arena
-        else " ".join(
-            f"if (memcmp(copy_of_{p.symbol}, {pointer(p)}, {p.value.type.nbytes}) != 0) {{ return 5; }}"
-            for p in program.inputs
-        ),
-        results=" ".join(f"fwrite({pointer(p)}, {p.value.type.nbytes}, 1, stdout);" for p in program.outputs),
-        guards=" && ".join(
-            [f"guards_hold(guarded_{n}.before) && guards_hold(guarded_{n}.after)" for n in names] + inside
-        ),
+        fill=" && ".join(f"fread({bytes_of(p)}, 1, stdin) == 1" for p in program.inputs),
+        copies=" ".join(f"memcpy(copy_of_{p.symbol}, {bytes_of(p)});" for p in own),
+        unchanged=" ".join(f"if (memcmp(copy_of_{p.symbol}, {bytes_of(p)}) != 0) {{ return 5; }}" for p in own),
+        results=" ".join(f"fwrite({bytes_of(p)}, 1, stdout);" for p in program.outputs),
+        guards=" && ".join([*guards, *inside]),
     )
 
 
@@ -208,7 +204,3 @@ def run_driver(program: Path, model: Program, inputs: Sequence[Mapping[str, Arra
         results.append(found)
     assert position == len(answer)
     return results
-
-
-def has(tool: str) -> bool:
-    return shutil.which(tool) is not None

@@ -88,9 +88,7 @@ def _symbols(objects, *options):
 
 
 # What the compiler's own library supplies on a core without a divider, and the memory functions of the firmware.
-LIBRARY = re.compile(
-    r"__aeabi_(u?idiv(mod)?|memcpy4?|memset4?|memclr4?|lmul|lasr|llsl|llsr)|__gnu_thumb\w*|mem(cpy|move|set)"
-)
+LIBRARY = re.compile(r"__aeabi_(u?idiv(mod)?|mem(cpy|set|clr)4?|lmul|lasr|llsl|llsr)|__gnu_thumb\w*|mem(cpy|move|set)")
 SOFT_FLOAT = re.compile(r"__aeabi_(f\w+|\w*2f|cf\w+)")
 
 

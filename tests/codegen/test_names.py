@@ -21,11 +21,12 @@ from codegen.exported import STRICT, build, graph_of, run_driver, run_tool, writ
 from requirements import requires
 
 HOSTILE = [
-    "int", "class", "run", "arena", "self_test", "on_layer", "reset", "state", "status", "conv2d_s8", "min_f32", "memcpy",
-    "a.b", "a/b", "a_b", "A_B", "*/ int x; /*", "*\\", "\\", "??/", "??=", "x??/", "// x", "/*", "%s%n", '"', "'", "#if",
-    "line\nfeed", "tab\there", "nul\0byte", "ünïcode", "神経", "🔥", " ", "", "0", "9lives", "_", "__x", "_Static", "size_t",
-    "int8_t", "NULL", "linux", "burnc_status", "burnc_x", "i", "want", "error", "bound", "byte", "LAYERS", "ARENA_BYTES",
-    "x", "x_quantize", "x_size", "n" * 400, "n" * 400 + "2", "random_byte", "identity", "add_kernel", "main",
+    "int", "class", "run", "arena", "self_test", "on_layer", "reset", "state", "status", "conv2d_s8",
+    "min_f32", "memcpy", "a.b", "a/b", "a_b", "A_B", "*/ int x; /*", "*\\", "\\", "??/", "??=", "x??/",
+    "// x", "/*", "%s%n", '"', "'", "#if", "line\nfeed", "tab\there", "nul\0byte", "ünïcode", "神経", "🔥", " ",
+    "", "0", "9lives", "_", "__x", "_Static", "size_t", "int8_t", "NULL", "linux", "burnc_status", "burnc_x",
+    "i", "want", "error", "bound", "byte", "LAYERS", "ARENA_BYTES", "x", "x_quantize", "x_size", "n" * 400,
+    "n" * 400 + "2", "random_byte", "identity", "add_kernel", "main",
     "functional_1/dense/MatMul;functional_1/dense/BiasAdd",
 ]  # fmt: skip
 
@@ -109,47 +110,16 @@ def test_hostile_model_names(tmp_path, name):
     found = write(lower(graph, load_board("host")), tmp_path)
     run_tool("gcc", "-std=c99", *STRICT, "-fsyntax-only", *found.sources)
     run_tool(build(found, ["-O1"]))
-    assert not {p.name for p in tmp_path.glob("*.h")} & STANDARD_HEADERS
+    assert not {p.stem for p in tmp_path.glob("*.h")} & STANDARD_HEADERS
 
 
-STANDARD_HEADERS = {
-    f"{n}.h"
-    for n in [
-        "assert",
-        "complex",
-        "ctype",
-        "errno",
-        "fenv",
-        "float",
-        "inttypes",
-        "iso646",
-        "limits",
-        "locale",
-        "math",
-        "memory",
-        "setjmp",
-        "signal",
-        "stdalign",
-        "stdarg",
-        "stdatomic",
-        "stdbool",
-        "stddef",
-        "stdint",
-        "stdio",
-        "stdlib",
-        "stdnoreturn",
-        "string",
-        "strings",
-        "tgmath",
-        "threads",
-        "time",
-        "uchar",
-        "unistd",
-        "version",
-        "wchar",
-        "wctype",
-    ]
-}
+STANDARD_HEADERS = set(
+    """
+    assert complex ctype errno fenv float inttypes iso646 limits locale math memory setjmp signal
+    stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath
+    threads time uchar unistd version wchar wctype
+    """.split()  # noqa: SIM905
+)
 
 
 @given(st.text(max_size=60))

@@ -43,6 +43,7 @@ def self_test_inputs(program: Program) -> dict[str, Array]:
         bits, state = random_bits(port.value.type.size, state)
         signed = bits.view(np.int8)
         type_ = port.value.type
+        array: Array
         if type_.dtype.is_float:
             array = signed.astype(np.float32) / np.float32(128)
         elif type_.dtype.value == "bool":

@@ -49,7 +49,7 @@ def _lower_average(m: Match, emitter: Emitter) -> Call:
 
 
 def _cycles(m: Match) -> float:
-    kernel = m.last.attrs.kernel
+    kernel: tuple[int, int] = m.last.attrs.kernel
     return m.last.output.type.size * (12.0 * kernel[0] * kernel[1] + 90) + 200
 
 

@@ -115,4 +115,5 @@ def folded_bias(node: Node) -> Array:
     total = -node.input(0).type.zero_point * sums
     if bias is not None and bias.data is not None:
         total = total + bias.data.astype(np.int64)
-    return (((total + 2**31) & 0xFFFFFFFF) - 2**31).astype(np.int32)
+    folded: Array = (((total + 2**31) & 0xFFFFFFFF) - 2**31).astype(np.int32)
+    return folded
