@@ -9,10 +9,10 @@ from burnc.codegen.program import Argument, Scratch
 from burnc.codegen.rows import Emitter
 from burnc.errors import GraphError
 from burnc.ir import Node
-from burnc.kernel.analysis import pointwise_inputs, safe_distance
+from burnc.kernel.analysis import parameters, pointwise_inputs, safe_distance
 from burnc.kernel.buffer import Role
 from burnc.kernel.builder import KernelBuilder
-from burnc.kernel.c99 import headers, parameters, render
+from burnc.kernel.c99 import headers, render
 from burnc.kernel.program import Kernel
 from burnc.ops import spec_of
 

@@ -54,6 +54,13 @@ def used_buffers(kernel: Kernel) -> set[Buffer]:
     return loaded | {s.buffer for s in walk(kernel.body) if isinstance(s, Store)}
 
 
+def parameters(kernel: Kernel) -> list[Buffer]:
+    """The buffers that the kernel reads or writes: inputs, outputs, tables, scratch, state."""
+    order = [Role.INPUT, Role.OUTPUT, Role.TABLE, Role.SCRATCH, Role.STATE]
+    used = used_buffers(kernel)
+    return sorted((b for b in kernel.buffers if b in used), key=lambda b: order.index(b.role))
+
+
 def pointwise_inputs(kernel: Kernel) -> list[Buffer]:
     """Inputs that the kernel reads at index i only before it writes element i of its result, in ascending order.
 

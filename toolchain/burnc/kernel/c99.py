@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from burnc.ir import Array, DType
-from burnc.kernel.analysis import expressions, used_buffers
+from burnc.kernel.analysis import expressions, parameters
 from burnc.kernel.buffer import Buffer, Role
-from burnc.kernel.expr import COMPARISONS, Binary, Call, Cast, Expr, Literal, Load, Select, Variable
-from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
+from burnc.kernel.expr import Binary, Call, Expr, Literal, Select
+from burnc.kernel.program import Declare, Kernel, Loop
+from burnc.kernel.rendering import NARROW, UNARY, Rendering
 
 C_TYPES = {
     DType.BOOL: "bool",
@@ -26,14 +27,8 @@ C_TYPES = {
     DType.FLOAT64: "double",
 }
 
-# Types that C computes as int, and those that burnc_min_s32 and burnc_min_f32 are too narrow for.
-_NARROW = (DType.INT8, DType.INT16, DType.UINT8, DType.UINT16)
+# Types that burnc_min_s32 and burnc_min_f32 are too narrow for.
 _WIDE = (DType.INT64, DType.UINT32, DType.UINT64, DType.FLOAT64)
-
-_PRECEDENCE = {
-    "*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8, "<": 7, "<=": 7,
-    "==": 6, "!=": 6, "&": 5, "^": 4, "|": 3, "&&": 2, "||": 1,
-}  # fmt: skip
 
 # Runtime header -> the intrinsics and operators it supplies, as C templates of their operands.
 _RUNTIME = {
@@ -69,16 +64,9 @@ _TEMPLATES = {name: template for provided in _RUNTIME.values() for name, templat
 def render(kernel: Kernel, *, storage: str = "static ") -> str:
     """The kernel as a C function. Parameters: inputs, outputs, tables, scratch, state, as pointers to elements."""
     lines = [f"{storage}void {kernel.name}({', '.join(_parameter(b) for b in parameters(kernel))}) {{"]
-    lines += _block(kernel.body, 1)
+    lines += C99().block(kernel.body, 1)
     lines.append("}")
     return "\n".join(lines) + "\n"
-
-
-def parameters(kernel: Kernel) -> list[Buffer]:
-    """The buffers that the kernel reads or writes, in the order of the C parameters."""
-    order = [Role.INPUT, Role.OUTPUT, Role.TABLE, Role.SCRATCH, Role.STATE]
-    used = used_buffers(kernel)
-    return sorted((b for b in kernel.buffers if b in used), key=lambda b: order.index(b.role))
 
 
 def headers(kernel: Kernel) -> set[str]:
@@ -97,102 +85,48 @@ def _parameter(buffer: Buffer) -> str:
     return f"{constant}{C_TYPES[buffer.dtype]} *{buffer.name}"
 
 
-def _block(statements: list[Statement], depth: int) -> list[str]:
-    pad = "    " * depth
-    lines: list[str] = []
-    for statement in statements:
-        match statement:
-            case Loop(variable=v, extent=extent, body=body):
-                lines.append(f"{pad}for (int32_t {v.name} = 0; {v.name} < {extent}; ++{v.name}) {{")
-                lines += _block(body, depth + 1)
-                lines.append(f"{pad}}}")
-            case If(condition=condition, body=body):
-                lines.append(f"{pad}if ({render_expression(condition)}) {{")
-                lines += _block(body, depth + 1)
-                lines.append(f"{pad}}}")
-            case Declare(variable=v, value=value, mutable=mutable):
-                constant = "" if mutable else "const "
-                lines.append(f"{pad}{constant}{C_TYPES[v.dtype]} {v.name} = {render_expression(value)};")
-            case Assign(variable=v, value=value):
-                lines.append(f"{pad}{_assignment(v, value)};")
-            case Store(buffer=buffer, index=index, value=value):
-                lines.append(f"{pad}{buffer.name}[{render_expression(_index(index))}] = {render_expression(value)};")
-            case Barrier():
-                pass  # one thread runs all stages in order
-    return lines
+class C99(Rendering):
+    """C's statements and expressions."""
 
+    def loop_head(self, loop: Loop) -> str:
+        i = loop.variable.name
+        return f"for (int32_t {i} = 0; {i} < {loop.extent}; ++{i})"
 
-def _assignment(variable: Variable, value: Expr) -> str:
-    narrow = variable.dtype in _NARROW
-    if isinstance(value, Binary) and value.op == "+" and value.a == variable and not narrow:
-        return f"{variable.name} += {render_expression(value.b)}"
-    return f"{variable.name} = {render_expression(value)}"
+    def declaration(self, statement: Declare) -> str:
+        constant = "" if statement.mutable else "const "
+        variable = statement.variable
+        return f"{constant}{C_TYPES[variable.dtype]} {variable.name} = {self.expression(statement.value)}"
 
+    def literal(self, literal: Literal) -> str:
+        return format_scalar(literal.value, literal.dtype)
 
-def render_expression(expr: Expr, parent: int = 0) -> str:
-    """C text, parenthesized where it stands under an operator of precedence ``parent``."""
-    match expr:
-        case Literal():
-            return render_literal(expr)
-        case Variable(name=name):
-            return name
-        case Load(buffer=buffer, index=index):
-            return f"{buffer.name}[{render_expression(_index(index))}]"
-        case Cast(a=a, dtype=dtype):
-            return f"({C_TYPES[dtype]}){render_expression(a, 11)}"
-        case Select(condition=condition, a=a, b=b):
-            text = f"{render_expression(condition, 1)} ? {render_expression(a, 1)} : {render_expression(b, 1)}"
-            return f"({text})" if parent else text
-        case Call(name=name, args=args):
-            return _TEMPLATES[name].format(*(render_expression(a) for a in args))
-        case Binary(op=op):
-            return _binary(expr, op, parent)
-    raise AssertionError(f"no C for {expr!r}")
+    def cast(self, a: Expr, dtype: DType) -> str:
+        return f"({C_TYPES[dtype]}){self.expression(a, UNARY)}"
 
+    def select(self, select: Select, parent: int) -> str:
+        text = " ".join(
+            (self.expression(select.condition, 1), "?", self.expression(select.a, 1), ":", self.expression(select.b, 1))
+        )
+        return f"({text})" if parent else text
 
-# A comparison reads from the variable to the number.
-_MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!="}
+    def call(self, name: str, args: tuple[Expr, ...]) -> str:
+        return _TEMPLATES[name].format(*(self.expression(a) for a in args))
 
+    def binary(self, expr: Binary, parent: int) -> str:
+        if expr.dtype in NARROW:
+            # C computes narrow integers as int; the conversion back is said aloud.
+            return f"({C_TYPES[expr.dtype]})({self._computed(expr, 0)})"
+        return self._computed(expr, parent)
 
-def _binary(expr: Binary, op: str, parent: int) -> str:
-    if expr.dtype in _NARROW:
-        # C computes narrow integers as int; the conversion back is said aloud.
-        return f"({C_TYPES[expr.dtype]})({_plain_binary(expr, op, 0)})"
-    return _plain_binary(expr, op, parent)
-
-
-def _plain_binary(expr: Binary, op: str, parent: int) -> str:
-    if op in ("min", "max") and expr.dtype in _WIDE:
-        a, b = render_expression(expr.a, 11), render_expression(expr.b, 11)
-        return f"({b} < {a} ? {b} : {a})" if op == "min" else f"({a} < {b} ? {b} : {a})"
-    if op in ("min", "max") or (op == ">>" and expr.dtype is DType.INT32):
-        suffix = "f32" if expr.dtype is DType.FLOAT32 else "s32"
-        return _TEMPLATES[op].format(render_expression(expr.a), render_expression(expr.b), suffix=suffix)
-    own = _PRECEDENCE[op]
-    if op in _MIRRORED and isinstance(expr.a, Literal):
-        text = f"{render_expression(expr.b, 8)} {_MIRRORED[op]} {render_expression(expr.a, 8)}"
-        return f"({text})" if parent > own else text
-    # Operators that mix with others only in parentheses, as compilers warn otherwise.
-    tight = 10 if op in ("<<", ">>", "&", "|", "^") else 7 if op in COMPARISONS else own
-    left = render_expression(expr.a, own if op in ("*", "+", "-", "&&", "||") else tight + 1)
-    right = render_expression(expr.b, own if op in ("&&", "||") else tight + 1)
-    text = f"{left} {op} {right}"
-    mixes = op in ("<<", "&", "|", "^") or (op in ("&&", "||") and parent != own)
-    return f"({text})" if parent > own or (parent and mixes) else text
-
-
-def _index(expr: Expr) -> Expr:
-    """An index without needless parentheses: a + (b + c) becomes a + b + c, as no index overflows."""
-    match expr:
-        case Binary(op="+", a=a, b=Binary(op="+" | "-" as inner, a=b, b=c)):
-            return _index(Binary(inner, Binary("+", a, b), c))
-        case Binary(op="+" | "-" | "*" as op, a=a, b=b):
-            return Binary(op, _index(a), _index(b))
-    return expr
-
-
-def render_literal(literal: Literal) -> str:
-    return format_scalar(literal.value, literal.dtype)
+    def _computed(self, expr: Binary, parent: int) -> str:
+        op = expr.op
+        if op in ("min", "max") and expr.dtype in _WIDE:
+            a, b = self.expression(expr.a, UNARY), self.expression(expr.b, UNARY)
+            return f"({b} < {a} ? {b} : {a})" if op == "min" else f"({a} < {b} ? {b} : {a})"
+        if op in ("min", "max") or (op == ">>" and expr.dtype is DType.INT32):
+            suffix = "f32" if expr.dtype is DType.FLOAT32 else "s32"
+            return _TEMPLATES[op].format(self.expression(expr.a), self.expression(expr.b), suffix=suffix)
+        return self.infix(expr, parent)
 
 
 def format_scalar(value: float | bool, dtype: DType) -> str:
