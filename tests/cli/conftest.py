@@ -30,6 +30,8 @@ class Answer:
 
 
 class Burnc(Protocol):
+    """A command's arguments and the exit status that it must have."""
+
     def __call__(self, *arguments: object, status: int = 0) -> Answer: ...
 
 

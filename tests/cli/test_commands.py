@@ -9,14 +9,40 @@ from requirements import requires
 
 EMULATED = requires("arm compiler", "node", "rp2040js")
 
-EXPORT_KEYS = (
-    "model board optimize files macs parameters arena_bytes state_bytes weights_bytes code_bytes flash_bytes ram_bytes"
-    " fits measured layers"
-).split()
-SIMULATE_KEYS = (
-    "board engine cores clock_hz cycles cycles_with_flash_cache latency_ms energy_uj layers flash_bytes ram_bytes"
-    " arena_bytes stack_bytes outputs matches_reference"
-).split()
+EXPORT_KEYS = [
+    "model",
+    "board",
+    "optimize",
+    "files",
+    "macs",
+    "parameters",
+    "arena_bytes",
+    "state_bytes",
+    "weights_bytes",
+    "code_bytes",
+    "flash_bytes",
+    "ram_bytes",
+    "fits",
+    "measured",
+    "layers",
+]
+SIMULATE_KEYS = [
+    "board",
+    "engine",
+    "cores",
+    "clock_hz",
+    "cycles",
+    "cycles_with_flash_cache",
+    "latency_ms",
+    "energy_uj",
+    "layers",
+    "flash_bytes",
+    "ram_bytes",
+    "arena_bytes",
+    "stack_bytes",
+    "outputs",
+    "matches_reference",
+]
 
 
 def require_keys(answer, keys):
@@ -26,7 +52,7 @@ def require_keys(answer, keys):
 class TestInspect:
     def test_json(self, burnc, tiny):
         answer = burnc("inspect", tiny, "--json").json
-        require_keys(answer, "format inputs outputs operators macs parameters unsupported fits".split())
+        require_keys(answer, ["format", "inputs", "outputs", "operators", "macs", "parameters", "unsupported", "fits"])
         assert answer["operators"] == {"conv2d": 1, "fully_connected": 1, "reshape": 2}
         assert answer["macs"] == 36 * 4 * 9 + 144 * 3
         assert (answer["unsupported"], answer["fits"], answer["format"]) == ([], None, "onnx")
@@ -149,7 +175,7 @@ class TestValidate:
         answer = burnc("validate", tiny_int8, "--on", "numpy", "--count", 2, "--json").json
         assert answer["reference"] == "numpy"
         (target,) = answer["targets"]
-        require_keys(target, "name verdict mismatches max_abs_diff first_difference why".split())
+        require_keys(target, ["name", "verdict", "mismatches", "max_abs_diff", "first_difference", "why"])
         assert (target["name"], target["verdict"], target["first_difference"]) == ("numpy", "bit-exact", None)
 
     @requires("host compiler")

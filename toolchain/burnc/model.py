@@ -30,6 +30,8 @@ Device = str | Backend
 Inputs = Sequence[Arrays] | int | str | Path | Dataset
 
 _NO_DIMS: Mapping[str, int] = {}
+_QUANTIZE = QuantizeOptions()
+_EXPORT = ExportOptions()
 
 
 class Model:
@@ -67,7 +69,7 @@ class Model:
     def quantize(
         self,
         data: str | Path | Dataset | Arrays,
-        options: QuantizeOptions = QuantizeOptions(),
+        options: QuantizeOptions = _QUANTIZE,
         progress: Progress = no_progress,
     ) -> Model:
         """An int8 model, calibrated on the data.
@@ -98,8 +100,9 @@ class Model:
         Raises:
             InputError: the data do not fit the model or have no labels.
         """
+        backend = _device(on)
         dataset = data if isinstance(data, Dataset) else self.dataset(data)
-        return pipeline.evaluate(self.graph, dataset, _device(on), progress)
+        return pipeline.evaluate(self.graph, dataset, backend, progress)
 
     def validate(self, inputs: Inputs = 10, on: Sequence[Device] = ("c",)) -> ValidateReport:
         """Compare devices with the numpy reference, bit for bit in int8.
@@ -107,8 +110,8 @@ class Model:
         Args:
             inputs: arrays by input name for each run, a data set or its file, or how many random ones to make.
         """
-        runs = self.inputs(inputs)
-        return pipeline.validate(self.graph, _device("numpy"), [_device(d) for d in on], runs)
+        devices = [_device(d) for d in on]
+        return pipeline.validate(self.graph, _device("numpy"), devices, self.inputs(inputs))
 
     def simulate(
         self,
@@ -129,7 +132,7 @@ class Model:
         )
 
     def export(
-        self, board: str, to: str | Path, options: ExportOptions = ExportOptions(), *, force: bool = False
+        self, board: str, to: str | Path, options: ExportOptions = _EXPORT, *, force: bool = False
     ) -> ExportReport:
         """Write the generated C, or a project around it, into a folder.
 

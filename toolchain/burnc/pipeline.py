@@ -51,8 +51,8 @@ from burnc.reports import (
     ValidateReport,
 )
 
-# Least stack that a run is given when it is decided whether a model fits.
-STACK_BYTES = 1024
+# Least stack that a run is given when it is decided whether a model fits; the linker scripts keep as much.
+STACK_BYTES = 2048
 
 Progress = Callable[[str, int, int], None]
 
@@ -178,10 +178,13 @@ def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, for
     """Write the generated C, or a project around it, into the folder ``out``.
 
     Raises:
-        InputError: ``out`` is taken. DoesNotFitError: the board's flash or RAM is too small; nothing is written.
+        InputError: ``out`` is taken, or the options do not go together.
+        DoesNotFitError: the board's flash or RAM is too small; nothing is written.
         ToolMissingError, CompileError: it was to be measured and could not be compiled.
     """
     require_free(out, force=force)
+    if options.project == "bare" and options.io != "arena":
+        raise InputError("a bare project keeps inputs and outputs in the arena", hint="leave out --io, or --project")
     program = lower(graph, board, LowerOptions(options.name, options.io, options.optimize))
     model = emit_c(program)
     files = {name: text.encode() for name, text in model.items()}

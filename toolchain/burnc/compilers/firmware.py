@@ -90,9 +90,12 @@ def build_firmware(
     try:
         link_program(compiler, objects, output=path, flags=_link_flags(compiler, script))
     except CompileError as error:
-        if any(sign in error.where for sign in _OVERFLOW_SIGNS):
+        signs = [line for line in error.where.splitlines() if any(sign in line for sign in _OVERFLOW_SIGNS)]
+        if signs:
             raise DoesNotFitError(
-                f"the firmware does not fit the {board.name}", where=error.where, hint="use a smaller model"
+                f"the firmware does not fit the {board.name}",
+                where=f"the linker says: {signs[-1].rpartition('ld: ')[2].removeprefix('error: ').strip()}",
+                hint="quantize the model, choose a smaller one, or a larger board (`burnc boards`)",
             ) from error
         raise
     if board.image.boot2_crc:

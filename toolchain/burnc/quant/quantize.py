@@ -98,7 +98,7 @@ def quantize(
         listed = "; ".join(f"node {item.node!r} ({item.op}): {item.why}" for item in left)
         noun = "operator stays" if len(left) == 1 else "operators stay"
         raise QuantizationError(
-            f"{len(left)} {noun} float", where=listed, hint="leave out the demand for int8, or replace these operators"
+            f"{len(left)} {noun} float", where=listed, hint="replace these operators, or allow them (--allow-float)"
         )
     check_accumulators(result)
     return QuantizedResult(result, warnings, left)
