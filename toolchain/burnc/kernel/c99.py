@@ -101,12 +101,16 @@ class C99(Rendering):
         return format_scalar(literal.value, literal.dtype)
 
     def cast(self, a: Expr, dtype: DType) -> str:
+        if dtype is DType.BOOL and a.dtype is not DType.BOOL:
+            return f"({self.expression(a, UNARY)} != {format_scalar(0, a.dtype)})"
         return f"({C_TYPES[dtype]}){self.expression(a, UNARY)}"
 
     def select(self, select: Select, parent: int) -> str:
         text = " ".join(
             (self.expression(select.condition, 1), "?", self.expression(select.a, 1), ":", self.expression(select.b, 1))
         )
+        if select.dtype in NARROW:  # the choice is an int, as in binary
+            return f"({C_TYPES[select.dtype]})({text})"
         return f"({text})" if parent else text
 
     def call(self, name: str, args: tuple[Expr, ...]) -> str:
