@@ -198,8 +198,8 @@ def test_several_factors_without_an_axis_are_refused():
     w = b.constant("w", np.ones((2, 4), np.int8), QuantParams.per_axis((0.1, 0.2), 0))
     y = b.node("fully_connected", [x, w], quant=QuantParams.per_tensor(0.5))
     assert y.producer is not None
+    k = KernelBuilder("kernel", y.producer)
     with pytest.raises(GraphError, match="axis"):
-        k = KernelBuilder("kernel", y.producer)
         k.requantize(Literal(1, DType.INT32))
 
 
