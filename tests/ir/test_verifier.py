@@ -137,8 +137,8 @@ def unread(type: TensorType) -> Callable[[Graph], None]:
 
 BREAKS = {
     "listed twice": input_twice,
-    "%k is constant or computed": constant_input,
-    "%y is constant or computed": computed_input,
+    "%k is (a )?constant or computed": constant_input,
+    "%y is (a )?constant or computed": computed_input,
     "two nodes share a name": same_node_name,
     "two values share a name": same_value_name,
     "before it is computed": wrong_order,
