@@ -34,6 +34,10 @@ uint32_t burnc_port_clock_hz(void);
 /* Starts the board afresh, as after power-on. Does not return. */
 void burnc_port_reboot(void);
 
+/* Has the next reboot end in the resident bootloader (docs/flashing.md) instead of the program. Returns 0, and does
+   nothing, where there is none; boards that never have one need not implement it. */
+int burnc_port_request_bootloader(void);
+
 /* Fills the unused stack with a pattern, and later tells how many bytes of the stack were ever used since. */
 void burnc_port_stack_paint(void);
 uint32_t burnc_port_stack_used(void);

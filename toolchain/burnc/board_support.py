@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burnc.boards import Board, Build, Memory
+from burnc.boards import Board, Bootloader, Build, MemoryKind
 from burnc.errors import BoardError
 
 
@@ -52,22 +52,90 @@ def board_defines(board: Board) -> list[str]:
     return defines
 
 
-def linker_script(board: Board) -> str:
+def linker_script(board: Board, *, flash_offset: int = 0) -> str:
     """The board's complete linker script: its regions FLASH and RAM, then the script of its support code.
+
+    Args:
+        flash_offset: bytes at the start of flash that are left to a bootloader.
 
     Raises:
         BoardError: the board does not say how firmware for it is built, or lists no flash or no RAM.
     """
     script = build_of(board).link_script.read_text(encoding="utf-8")
-
-    def region(name: str, attributes: str, memory: Memory | None) -> str:
-        if memory is None:
-            raise BoardError(f"the board {board.key} lists no memory of the kind {name.lower()}")
-        return f"  {name} ({attributes}) : ORIGIN = 0x{memory.origin:08x}, LENGTH = {memory.size}\n"
-
-    flash = region("FLASH", "rx", board.first_memory("flash"))
-    ram = region("RAM", "rwx", board.first_memory("ram"))
+    flash = _region(board, "flash", "FLASH (rx)", flash_offset)
+    ram = _region(board, "ram", "RAM (rwx)", 0)
     return f"MEMORY\n{{\n{flash}{ram}}}\n\n{script}"
+
+
+def move_in_flash(script: str, board: Board, flash_offset: int) -> str:
+    """A linker script that ``linker_script`` made for the start of flash, for a program behind a bootloader.
+
+    Raises:
+        BoardError: the script is of another make.
+    """
+    at_start = _region(board, "flash", "FLASH (rx)", 0)
+    if script.count(at_start) != 1:
+        raise BoardError(
+            f"the linker script does not place the program at the start of the {board.key}'s flash",
+            hint="export the model again",
+        )
+    return script.replace(at_start, _region(board, "flash", "FLASH (rx)", flash_offset))
+
+
+def _region(board: Board, kind: MemoryKind, name: str, offset: int) -> str:
+    memory = board.first_memory(kind)
+    if memory is None:
+        raise BoardError(f"the board {board.key} lists no memory of the kind {kind}")
+    return f"  {name} : ORIGIN = 0x{memory.origin + offset:08x}, LENGTH = {memory.size - offset}\n"
+
+
+def bootloader_of(board: Board) -> Bootloader:
+    """The board's resident bootloader.
+
+    Raises:
+        BoardError: it has none.
+    """
+    if board.bootloader is None:
+        raise BoardError(
+            f"burnc has no resident bootloader for the board {board.key}",
+            hint="docs/flashing.md tells which ways of flashing there are",
+        )
+    return board.bootloader
+
+
+def bootloader_sources(board: Board) -> list[Path]:
+    """The C files of the resident bootloader: what all boards share, the frames, and the chip family's part.
+
+    Raises:
+        BoardError: the board has none.
+    """
+    bootloader_of(board)
+    support = build_of(board).support
+    shared = support.parent
+    folders = [shared / "bootloader", support / "bootloader"]
+    return [*(path for folder in folders for path in sorted(folder.glob("*.c"))), shared / "common" / "burnc_frames.c"]
+
+
+def bootloader_defines(board: Board) -> list[str]:
+    """The macros that carry the board's memory map into its bootloader.
+
+    Raises:
+        BoardError: the board has no bootloader.
+    """
+    bootloader = bootloader_of(board)
+    flash, ram = board.first_memory("flash"), board.first_memory("ram")
+    assert flash is not None  # boards.py has seen to it
+    assert ram is not None
+    return [
+        f'BURNC_BOARD="{board.key}"',
+        f"BURNC_FLASH_BASE=0x{flash.origin:08x}u",
+        f"BURNC_FLASH_BYTES={flash.size}u",
+        f"BURNC_FLASH_SECTOR_BYTES={flash.sector}u",
+        f"BURNC_FLASH_PAGE_BYTES={bootloader.page}u",
+        f"BURNC_BOOTLOADER_BYTES={bootloader.size}u",
+        f"BURNC_RAM_BASE=0x{ram.origin:08x}u",
+        f"BURNC_RAM_BYTES={ram.size}u",
+    ]
 
 
 def harness_sources(board: Board) -> list[Path]:

@@ -87,6 +87,14 @@ class FlashMethod:
 
 
 @dataclass(frozen=True)
+class Bootloader:
+    """burnc's resident bootloader: bytes it takes at the start of flash, and bytes that are programmed at once."""
+
+    size: int
+    page: int
+
+
+@dataclass(frozen=True)
 class Board:
     """A target. ``key`` is the file's name, ``name`` the one for people, ``aliases`` further names for commands.
 
@@ -104,6 +112,7 @@ class Board:
     uart: Uart | None
     usb_id: tuple[int, int] | None
     flash_methods: tuple[FlashMethod, ...]
+    bootloader: Bootloader | None
     sim_engine: str | None
     active_watts: float | None
 
@@ -267,12 +276,14 @@ def _read_board(path: Path) -> Board:
         uart=_read_uart(table.table("uart")),
         usb_id=_read_usb(table.table("usb")),
         flash_methods=tuple(_read_flash_method(item) for item in table.tables("flash")),
+        bootloader=_read_bootloader(table.table("bootloader")),
         sim_engine=_read_only(table.table("sim"), "engine", str),
         active_watts=_read_only(table.table("energy"), "active_watts", float),
     )
     table.done()
     if board.build is not None and not (board.first_memory("flash") and board.first_memory("ram")):
         raise table.error("memory", "must list a flash and a ram region, because the board has a [build] table")
+    _check_bootloader(table, board)
     return board
 
 
@@ -351,6 +362,27 @@ def _read_flash_method(table: _Table) -> FlashMethod:
     usb = table.usb_id("usb")
     touch_1200 = table.get("touch_1200", bool, False)
     return FlashMethod(method=method, usb=usb, touch_1200=touch_1200, options=table.rest())
+
+
+def _read_bootloader(table: _Table | None) -> Bootloader | None:
+    if table is None:
+        return None
+    bootloader = Bootloader(size=table.positive("size"), page=table.positive("page"))
+    table.done()
+    return bootloader
+
+
+def _check_bootloader(table: _Table, board: Board) -> None:
+    if board.bootloader is None:
+        return
+    flash = board.first_memory("flash")
+    if board.build is None or flash is None or flash.sector is None:
+        raise table.error("bootloader", "needs a [build] table and a flash region with a sector size")
+    size, sector = board.bootloader.size, flash.sector
+    if size % sector or not 2 * sector <= size < flash.size:
+        raise table.error("bootloader.size", f"must be two sectors of {sector} bytes or more, and less than the flash")
+    if sector % board.bootloader.page:
+        raise table.error("bootloader.page", f"must divide the sector of {sector} bytes")
 
 
 def _read_only(table: _Table | None, key: str, kind: type[_Scalar]) -> _Scalar | None:

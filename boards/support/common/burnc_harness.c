@@ -17,11 +17,19 @@ enum {
     READ_PROFILE = 0x06,
     RESET_STATE = 0x07,
     REBOOT = 0x08,
+    ENTER_BOOTLOADER = 0x09,
     REPLY = 0x80, /* added to the request's type */
     ERROR_REPLY = 0xff
 };
 
-enum { BAD_FRAME = 1, BAD_CRC = 2, UNKNOWN_COMMAND = 3, BAD_ARGUMENTS = 4, NO_SESSION = 5 };
+enum {
+    BAD_FRAME = 1,
+    BAD_CRC = 2,
+    UNKNOWN_COMMAND = 3,
+    BAD_ARGUMENTS = 4,
+    NO_SESSION = 5,
+    NO_BOOTLOADER = 6
+};
 
 #define HEADER_BYTES 2u     /* type, sequence number */
 #define WRITE_HEAD_BYTES 6u /* index, offset */
@@ -34,6 +42,11 @@ enum { BAD_FRAME = 1, BAD_CRC = 2, UNKNOWN_COMMAND = 3, BAD_ARGUMENTS = 4, NO_SE
 #endif
 
 #define BUFFER_BYTES BURNC_FRAME_ENCODED_BYTES(HEADER_BYTES + WRITE_HEAD_BYTES + BURNC_HARNESS_PAYLOAD_BYTES)
+
+/* For boards that never have a resident bootloader. */
+__attribute__((weak)) int burnc_port_request_bootloader(void) {
+    return 0;
+}
 
 /* One buffer for both directions: a request is decoded in place, and its reply is written over it. */
 static uint8_t buffer[BUFFER_BYTES];
@@ -230,7 +243,7 @@ static bool serve_plain(uint32_t type, uint32_t sequence) {
         put_run_record();
     }
     send_reply();
-    if (type == REBOOT) {
+    if (type == REBOOT || type == ENTER_BOOTLOADER) {
         burnc_port_flush();
         burnc_port_reboot();
     }
@@ -250,6 +263,13 @@ static void serve(uint32_t count, bool repeated) {
         break;
     case RESET_STATE:
     case REBOOT:
+        served = body == 0u && serve_plain(type, sequence);
+        break;
+    case ENTER_BOOTLOADER:
+        if (body == 0u && burnc_port_request_bootloader() == 0) {
+            send_error(sequence, NO_BOOTLOADER);
+            return;
+        }
         served = body == 0u && serve_plain(type, sequence);
         break;
     case TENSOR:

@@ -7,16 +7,16 @@
 /* Fixed places in the ROM, named by the linker script: addresses of 16 bits. */
 extern const volatile uint16_t burnc_rom_table, burnc_rom_lookup;
 
-typedef void *(*rom_lookup)(const uint16_t *table, uint32_t code);
+typedef uintptr_t (*rom_lookup)(const uint16_t *table, uint32_t code);
 typedef void (*rom_usb_loader)(uint32_t activity_pins, uint32_t interfaces_off);
 
-void rp2040_start_usb_loader(void) {
+uintptr_t rp2040_rom_function(char first, char second) {
     const rom_lookup lookup = (rom_lookup)(uintptr_t)burnc_rom_lookup;
-    if (lookup == 0) {
-        return;
-    }
-    const uint16_t *table = (const uint16_t *)(uintptr_t)burnc_rom_table;
-    const rom_usb_loader start = (rom_usb_loader)(uintptr_t)lookup(table, ROM_CODE('U', 'B'));
+    return lookup == 0 ? 0u : lookup((const uint16_t *)(uintptr_t)burnc_rom_table, ROM_CODE(first, second));
+}
+
+void rp2040_start_usb_loader(void) {
+    const rom_usb_loader start = (rom_usb_loader)rp2040_rom_function('U', 'B');
     if (start != 0) {
         start(0u, 0u);
     }

@@ -58,3 +58,16 @@ void burnc_port_reboot(void) {
     for (;;) {
     }
 }
+
+/* A program whose vectors lie elsewhere than at the start of flash was started by a resident bootloader; the
+   bootloader itself (built with its size) asks too. */
+int burnc_port_request_bootloader(void) {
+#ifndef BURNC_BOOTLOADER_BYTES
+    if (RP2040_REG(SCB_VTOR) == RP2040_FIRST_VECTORS) {
+        return 0;
+    }
+#endif
+    RP2040_REG(WATCHDOG_SCRATCH0) = RP2040_STAY_REQUEST;
+    RP2040_REG(WATCHDOG_SCRATCH1) = ~RP2040_STAY_REQUEST;
+    return 1;
+}

@@ -54,6 +54,8 @@
 #define UART0_CR 0x40034030u
 
 #define WATCHDOG_CTRL 0x40058000u
+#define WATCHDOG_SCRATCH0 0x4005800cu
+#define WATCHDOG_SCRATCH1 0x40058010u
 #define WATCHDOG_SCRATCH4 0x4005801cu
 #define WATCHDOG_TICK 0x4005802cu
 
@@ -66,6 +68,11 @@
 #define SYST_CVR 0xe000e018u
 #define SCB_VTOR 0xe000ed08u
 
+/* In the first scratch register, its complement in the second: the next start stays in the resident bootloader. */
+#define RP2040_STAY_REQUEST 0x79617473u
+/* The vector table of the program that the boot ROM starts, behind its second stage. */
+#define RP2040_FIRST_VECTORS 0x10000100u
+
 void rp2040_clocks_init(void);
 
 /* Takes peripherals out of reset (a mask of RESETS_ bits) and waits until they are ready. */
@@ -75,6 +82,9 @@ void rp2040_uart_init(void);
 int rp2040_uart_getc(void);
 void rp2040_uart_putc(uint8_t byte);
 void rp2040_uart_flush(void);
+
+/* The address of the boot ROM's function with that two-letter code; 0 if there is none. */
+uintptr_t rp2040_rom_function(char first, char second);
 
 /* Leaves the program for the boot ROM's USB drive. Returns only where there is no boot ROM. */
 void rp2040_start_usb_loader(void);

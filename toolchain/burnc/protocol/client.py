@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-import time
+from collections.abc import Mapping
 
-from burnc.version import VERSION
 from burnc.errors import InputError, ProtocolError
-from burnc.protocol.framing import Damage, FrameReader, encode_frame
+from burnc.protocol.exchange import Exchange, RefusedError
 from burnc.protocol.messages import (
-    ERROR_REPLY,
     PROTOCOL_VERSION,
-    REPLY,
     RUN_WITH_PROFILE,
     RUN_WITH_STACK,
     Body,
@@ -22,38 +19,51 @@ from burnc.protocol.messages import (
     TensorInfo,
 )
 from burnc.protocol.transport import Transport
+from burnc.version import VERSION
 
-_READ_BYTES = 4096
 _WRITE_LAYOUT = "<HI"
 _RUN_LAYOUT = "iQII"
+
+_EXPLAINED: Mapping[int, tuple[str, str]] = {
+    ErrorCode.NO_SESSION: (
+        "the board has restarted before it could answer {request}",
+        "start again; if it restarts each time, look at its power supply and its stack",
+    ),
+    ErrorCode.NO_BOOTLOADER: (
+        "the program on the board was not started by burnc's bootloader, so it cannot go back there",
+        "put the bootloader onto the board once: docs/flashing.md",
+    ),
+    ErrorCode.IN_BOOTLOADER: (
+        "the board is in its bootloader and holds no application that could answer",
+        "flash the model: `burnc flash MODEL --board B --port P`",
+    ),
+}
 
 
 class Client:
     """Speaks to the harness firmware on a board.
 
     Args:
-        transport: the line to the board.
+        line: the line to the board, or an exchange on it that others use too.
         reply_timeout_s: seconds to wait for the reply to anything but a run before asking again.
         run_timeout_s: seconds to wait for a run before asking again.
-        attempts: how often a request is sent before giving up.
+        attempts: how often a request is sent before giving up. With an exchange, that one's settings count.
 
     Every method raises ProtocolError when the board does not answer, answers nonsense or refuses.
     """
 
     def __init__(
         self,
-        transport: Transport,
+        line: Transport | Exchange,
         *,
         reply_timeout_s: float = 1.0,
         run_timeout_s: float = 60.0,
         attempts: int = 4,
     ) -> None:
-        self._transport = transport
-        self._reply_timeout_s = reply_timeout_s
+        self._exchange = (
+            line if isinstance(line, Exchange) else Exchange(line, reply_timeout_s=reply_timeout_s, attempts=attempts)
+        )
         self._run_timeout_s = run_timeout_s
-        self._attempts = attempts
-        self._sequence = 0
-        self._reader = FrameReader()
         self._hello: Hello | None = None
 
     def hello(self) -> Hello:
@@ -62,8 +72,7 @@ class Client:
         Raises:
             ProtocolError: also when the firmware speaks another version of the protocol; it names both.
         """
-        # A zero first, so that whatever noise the board has received so far ends there.
-        self._transport.write(b"\0")
+        self._exchange.end_noise()
         body = self._ask(Request.HELLO, struct.pack("<H", PROTOCOL_VERSION))
         try:
             hello = self._read_hello(body)
@@ -133,6 +142,16 @@ class Client:
         self._ask(Request.REBOOT)
         self._hello = None
 
+    def enter_bootloader(self) -> None:
+        """Restarts the board into its resident bootloader; the session ends with it.
+
+        Raises:
+            ProtocolError: also when the program on the board was not started by a bootloader.
+        """
+        self._session()
+        self._ask(Request.ENTER_BOOTLOADER)
+        self._hello = None
+
     def _session(self) -> Hello:
         return self._hello if self._hello is not None else self.hello()
 
@@ -172,56 +191,15 @@ class Client:
         return tuple(cycles)
 
     def _ask(self, request: Request, body: bytes = b"", *, timeout_s: float | None = None) -> bytes:
-        """Sends a request until its reply has come, and returns the reply's body.
-
-        Repeating is safe: the firmware recognizes a repeated run by its sequence number and all else bears repeating.
-        """
-        self._sequence = (self._sequence + 1) & 0xFF
-        frame = encode_frame(bytes([request, self._sequence]) + body)
-        wait_s = self._reply_timeout_s if timeout_s is None else timeout_s
-        trouble = "no answer"
-        for _ in range(self._attempts):
-            self._transport.write(frame)
-            answer = self._await_reply(request, time.monotonic() + wait_s)
-            if isinstance(answer, bytes):
-                return answer
-            trouble = answer
-        raise ProtocolError(
-            f"the board has not answered {request.name}: {trouble}, {self._attempts} times within {wait_s:g} s each",
-            hint="check that the harness firmware runs on it, the port, and that no other program reads from it",
-        )
-
-    def _await_reply(self, request: Request, deadline: float) -> bytes | str:
-        """The body of the reply, or why the request should be sent again."""
-        while (remaining := deadline - time.monotonic()) > 0:
-            for frame in self._reader.feed(self._transport.read(_READ_BYTES, remaining)):
-                if isinstance(frame, Damage):
-                    return f"the reply came damaged ({frame.value})"
-                if len(frame) < 2:
-                    return "the reply came damaged (too short)"
-                kind, sequence, body = frame[0], frame[1], frame[2:]
-                if kind == ERROR_REPLY and sequence in (0, self._sequence):
-                    self._raise_refusal(request, body)
-                    return "the request arrived damaged"
-                if kind == request + REPLY and sequence == self._sequence:
-                    return body
-                # Anything else is a late reply to a request that was repeated.
-        self._reader.clear()
-        return "no answer"
-
-    def _raise_refusal(self, request: Request, body: bytes) -> None:
-        """Returns only for errors that another attempt can cure."""
-        code = body[0] if body else 0
-        if code in (ErrorCode.BAD_FRAME, ErrorCode.BAD_CRC):
-            return
-        if code == ErrorCode.NO_SESSION:
+        try:
+            return self._exchange.ask(request, body, timeout_s=timeout_s)
+        except RefusedError as error:
+            explained = _EXPLAINED.get(error.code)
+            if explained is None:
+                raise
             self._hello = None
-            raise ProtocolError(
-                f"the board has restarted before it could answer {request.name}",
-                hint="start again; if it restarts each time, look at its power supply and its stack",
-            )
-        name = ErrorCode(code).name if code in list(ErrorCode) else f"error {code}"
-        raise ProtocolError(f"the firmware refuses {request.name}: {name}")
+            what, hint = explained
+            raise ProtocolError(what.format(request=request.name), hint=hint) from error
 
     def _nonsense(self, request: Request) -> ProtocolError:
         return ProtocolError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 PROTOCOL_VERSION = 1
+BOOTLOADER_VERSION = 1
 REPLY = 0x80
 ERROR_REPLY = 0xFF
 RUN_WITH_PROFILE = 1
@@ -24,6 +25,18 @@ class Request(IntEnum):
     READ_PROFILE = 0x06
     RESET_STATE = 0x07
     REBOOT = 0x08
+    ENTER_BOOTLOADER = 0x09
+
+
+class BootRequest(IntEnum):
+    """Requests to the resident bootloader; none of their numbers means anything to the harness."""
+
+    INFO = 0x41
+    ERASE = 0x42
+    WRITE = 0x43
+    CRC = 0x44
+    SEAL = 0x45
+    BOOT = 0x46
 
 
 class ErrorCode(IntEnum):
@@ -34,6 +47,8 @@ class ErrorCode(IntEnum):
     UNKNOWN_COMMAND = 3
     BAD_ARGUMENTS = 4
     NO_SESSION = 5
+    NO_BOOTLOADER = 6
+    IN_BOOTLOADER = 7
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,31 @@ class Hello:
     board: str
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
+
+
+@dataclass(frozen=True)
+class BootInfo:
+    """What the resident bootloader says of itself and its board. Addresses are absolute, sizes in bytes.
+
+    Attributes:
+        version: of the bootloader's messages.
+        board: key of the board that it was built for.
+        writable: first address that an application may use, and the one behind the last.
+        most_erased: the most bytes that one request erases.
+        max_payload: the most bytes that one request writes.
+        application: first address, size and CRC-32 of the sealed application; None where there is none.
+    """
+
+    version: int
+    board: str
+    flash_base: int
+    flash_bytes: int
+    sector: int
+    page: int
+    writable: tuple[int, int]
+    most_erased: int
+    max_payload: int
+    application: tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,9 @@ class SimulatedRp2040:
         flash_bytes: size of the board's flash.
         flash_cache: models the cost of running from flash; without it every access takes no extra time.
         silence_limit_s: seconds of wall-clock time the firmware may take to answer what was written.
+        flash_file: keeps the flash, which then outlives this object: the file is taken up where it is there, else
+            begun with ``firmware``. Every change reaches it at once.
+        power_fails_at: the power fails in the middle of that flash operation, counted from 1 (for tests).
 
     Raises:
         InputError: there is no such firmware file.
@@ -100,6 +103,8 @@ class SimulatedRp2040:
         flash_bytes: int = 2 * 1024 * 1024,
         flash_cache: Cache | None = None,
         silence_limit_s: float = 60.0,
+        flash_file: Path | None = None,
+        power_fails_at: int | None = None,
     ) -> None:
         if not firmware.is_file():
             raise InputError("there is no firmware to simulate", where=str(firmware))
@@ -108,7 +113,9 @@ class SimulatedRp2040:
         settings = {
             "image": str(firmware.resolve()),
             "flashBytes": flash_bytes,
+            "flashFile": None if flash_file is None else str(flash_file.resolve()),
             "flashCache": None if flash_cache is None else asdict(flash_cache),
+            "powerFailsAt": power_fails_at,
         }
         command = [str(node or find_nodejs().node), str(_SERVER), json.dumps(settings)]
         environment = {**os.environ, "BURNC_RP2040JS": str(package or obtain_package())}
@@ -373,12 +380,19 @@ _ENGINES = {"rp2040js": SimulatedRp2040}
 
 
 def open_simulator(
-    board: Board, firmware: Path, *, with_flash_cache: bool = False, silence_limit_s: float = 60.0
+    board: Board,
+    firmware: Path,
+    *,
+    with_flash_cache: bool = False,
+    silence_limit_s: float = 60.0,
+    flash_file: Path | None = None,
+    power_fails_at: int | None = None,
 ) -> SimulatedRp2040:
     """Starts ``firmware`` on the emulator that the board names.
 
     Args:
         with_flash_cache: charge the cycles of the board's flash cache, instead of none, for reading flash.
+        silence_limit_s, flash_file, power_fails_at: as ``SimulatedRp2040``.
 
     Raises:
         BoardError: burnc has no emulator for the board, or its file describes no cache to charge for.
@@ -398,4 +412,6 @@ def open_simulator(
         flash_bytes=flash.size,
         flash_cache=flash.cache if with_flash_cache else None,
         silence_limit_s=silence_limit_s,
+        flash_file=flash_file,
+        power_fails_at=power_fails_at,
     )

@@ -26,10 +26,15 @@ const IDLE_NANOSECONDS = 1000;
 const WARNINGS_KEPT = 20;
 
 export class Board {
-  /** @param {{image: string, flashBytes: number, flashCache: object?, onEvent: (event: object) => void}} options */
-  constructor({ image, flashBytes, flashCache = null, onEvent }) {
+  /**
+   * @param {{image: string, flashBytes: number, flashFile: string?, flashCache: object?, powerFailsAt: number?,
+   *   onEvent: (event: object) => void}} options power fails in the middle of that flash operation, counted from 1
+   */
+  constructor({ image, flashBytes, flashFile = null, flashCache = null, powerFailsAt = null, onEvent }) {
     this.memory = new Memory(flashBytes);
-    this.memory.loadImage(image);
+    if (flashFile === null) this.memory.loadImage(image);
+    else this.memory.keepFlashIn(flashFile, image);
+    this.powerFailsAt = powerFailsAt;
     this.flashCache = flashCache === null ? null : new FlashCache(flashCache);
     this.uart = new UartLink();
     this.onEvent = onEvent;

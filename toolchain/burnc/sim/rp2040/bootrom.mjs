@@ -133,14 +133,18 @@ export class BootRom {
 
   erase(offset, count) {
     this.#checkRange('flash_range_erase', offset, count, SECTOR_BYTES);
-    this.board.memory.flash.fill(0xff, offset, offset + count);
+    const done = this.#begin(count);
+    this.board.memory.flash.fill(0xff, offset, offset + done);
+    this.board.memory.flashChanged(offset, done);
     this.#took((ERASE_NANOSECONDS * count) / SECTOR_BYTES);
   }
 
   program(offset, source, count) {
     this.#checkRange('flash_range_program', offset, count, PAGE_BYTES);
     const { flash } = this.board.memory;
-    for (let i = 0; i < count; i++) flash[offset + i] &= this.core.readUint8(source + i); // bits only go from 1 to 0
+    const done = this.#begin(count);
+    for (let i = 0; i < done; i++) flash[offset + i] &= this.core.readUint8(source + i); // bits only go from 1 to 0
+    this.board.memory.flashChanged(offset, done);
     this.#took((PROGRAM_NANOSECONDS * count) / PAGE_BYTES);
   }
 
@@ -156,8 +160,15 @@ export class BootRom {
     throw new Fault(FaultKind.flashArguments, FLASH_BASE + offset, detail);
   }
 
-  #took(nanoseconds) {
+  /** Counts an operation on `count` bytes; returns how many of them it comes to before the power fails, if it does. */
+  #begin(count) {
     this.board.flashOperations++;
+    if (this.board.flashOperations !== this.board.powerFailsAt) return count;
+    this.board.stop('power-failure', { detail: `in the middle of flash operation ${this.board.powerFailsAt}` });
+    return count >>> 1;
+  }
+
+  #took(nanoseconds) {
     this.board.pass(nanoseconds);
   }
 }

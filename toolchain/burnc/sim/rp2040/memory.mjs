@@ -1,5 +1,5 @@
 // Flash and RAM, which outlive a reset of the chip, and the image that is loaded into them.
-import { readFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 
 export const FLASH_BASE = 0x10000000;
 export const RAM_BASE = 0x20000000;
@@ -11,6 +11,25 @@ export class Memory {
     this.flashBytes = flashBytes;
     this.flash = new Uint8Array(WINDOW_BYTES).fill(0xff);
     this.ram = new Uint8Array(RAM_BYTES);
+    this.file = null; // descriptor of the file that flash is kept in
+  }
+
+  /** Keeps flash in a file that outlives this process: takes up what it holds, or begins it with the image. */
+  keepFlashIn(path, image) {
+    if (existsSync(path)) {
+      const kept = readFileSync(path);
+      if (kept.length !== this.flashBytes) throw new Error(`${path} has ${kept.length} bytes, not ${this.flashBytes}`);
+      this.flash.set(kept);
+    } else {
+      this.loadImage(image);
+      writeFileSync(path, this.flash.subarray(0, this.flashBytes));
+    }
+    this.file = openSync(path, 'r+');
+  }
+
+  /** Writes through what has changed in flash, at once: the process may be killed at any time. */
+  flashChanged(offset, count) {
+    if (this.file !== null) writeSync(this.file, this.flash, offset, count, offset);
   }
 
   /** Copies one loadable piece to where it lives before the start: flash, or RAM for images linked there. */
