@@ -6,11 +6,14 @@ import shutil
 
 from burnc.backends import Backend, device
 from burnc.backends.registry import available
+from burnc.errors import ToolMissingError
 from requirements import REQUIRE_ALL
 
 # Backends of another machine, and the reference itself.
 ELSEWHERE = {"board", "serial", "numpy"}
-NEEDED = {"c": ("cc", "gcc", "clang")}
+# Backends of hardware that no test may ask for; where it is there, they are tested.
+HARDWARE = {"cuda"}
+COMMANDS = {"c": ("cc", "gcc", "clang")}
 # The hand-written kernels, and the rendered KernelIR of every node.
 VARIANTS = {"c": ("", "rendered")}
 
@@ -19,9 +22,14 @@ def host_backends() -> list[Backend]:
     """Every registered host backend that this machine has the tools for; with BURNC_REQUIRE_ALL=1 all of them."""
     found: list[Backend] = []
     for name in sorted(set(available()) - ELSEWHERE):
-        tools = NEEDED.get(name, ())
-        if REQUIRE_ALL or not tools or any(map(shutil.which, tools)):
+        commands = COMMANDS.get(name, ())
+        if commands and not REQUIRE_ALL and not any(map(shutil.which, commands)):
+            continue
+        try:
             found += [device(f"{name}:{variant}" if variant else name) for variant in VARIANTS.get(name, ("",))]
+        except ToolMissingError:
+            if REQUIRE_ALL and name not in HARDWARE:
+                raise
     return found
 
 
