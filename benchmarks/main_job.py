@@ -17,8 +17,8 @@ import numpy as np
 from figures import Figure, report
 
 import burnc
-from burnc.codegen.lower import lower
 from burnc.boards import load_board
+from burnc.codegen.lower import lower
 from burnc.devices.compare import differences
 from burnc.ir import Array
 from burnc.model import Model
@@ -105,7 +105,8 @@ def quantized_at_random(path: Path) -> Model:
     """An int8 model calibrated on seeded noise: good enough to compare devices with each other."""
     model = burnc.load(path)
     rng = np.random.default_rng(0)
-    return model.quantize({v.name: rng.normal(0, 1, (16, *v.type.shape[1:])).astype(np.float32) for v in model.graph.inputs})
+    noise = {v.name: rng.normal(0, 1, (16, *v.type.shape[1:])) for v in model.graph.inputs}
+    return model.quantize({name: array.astype(np.float32) for name, array in noise.items()})
 
 
 def float_errors(path: Path) -> Figure:

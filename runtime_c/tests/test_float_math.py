@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from recorded import Case, run
 
 FUNCTIONS = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf")

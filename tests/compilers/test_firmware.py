@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from burnc.board_support import linker_script
 from burnc.boards import load_board
 from burnc.compilers.boot2 import boot2_checksum, seal_boot2
 from burnc.compilers.compile import OPTIMIZE_FLAGS, WARNING_FLAGS
 from burnc.compilers.elf import Segment, flat_image, read_elf
-from burnc.board_support import linker_script
 from burnc.compilers.firmware import build_firmware
 from burnc.compilers.uf2 import unpack_uf2
 from burnc.errors import BoardError, CompileError, DoesNotFitError

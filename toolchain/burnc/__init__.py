@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from burnc.version import VERSION as __version__
-
+from burnc.version import VERSION
 
 if TYPE_CHECKING:
     from burnc.backends import device as device
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from burnc.errors import BurncError as BurncError
     from burnc.model import Model as Model
     from burnc.model import load as load
+
+__version__ = VERSION
 
 _LAZY = {
     "BurncError": ("burnc.errors", "BurncError"),

@@ -10,6 +10,10 @@ from pathlib import Path
 
 from burnc.errors import InputError
 
+# What a plain open() or mkdir() would give under the usual umask; temporary ones are for their owner alone.
+FILE_MODE = 0o644
+FOLDER_MODE = 0o755
+
 
 def require_free(path: Path, *, force: bool) -> None:
     """Check before long work that a result may be written there.
@@ -33,14 +37,15 @@ def write_file(path: Path, data: bytes, *, force: bool) -> None:
     require_free(path, force=force)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file")
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.chmod(FILE_MODE)
+        temporary.replace(path)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise InputError(f"the file cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
@@ -60,14 +65,14 @@ def write_folder(path: Path, files: Mapping[str, bytes], *, force: bool) -> None
             target = new / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
-        os.chmod(new, 0o755)
+        new.chmod(FOLDER_MODE)
         if path.exists():
             old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.")) / "old"
-            os.replace(path, old)
-            os.replace(new, path)
+            path.replace(old)
+            new.replace(path)
             shutil.rmtree(old.parent)
         else:
-            os.replace(new, path)
+            new.replace(path)
     except OSError as error:
         raise InputError(f"the folder cannot be written: {error.strerror or error}", where=str(path)) from error
     finally:

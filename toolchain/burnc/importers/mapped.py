@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from burnc.errors import GraphError
 from burnc.ir import Value
 from burnc.ops import OpSpec
-from burnc.ops.mapping import Build, FileNode, Refusal
+from burnc.ops.mapping import Build, FileNode, RefusalError
 
 _CONTRADICTIONS = (ArithmeticError, LookupError, TypeError, ValueError)
 """What a mapping runs into where a file's attributes and shapes make no sense together."""
@@ -20,7 +20,7 @@ def build_nodes(spec: OpSpec, attrs: Mapping[str, str], build: Build | None, nod
         attrs: our attribute names -> the file's, for an operator without ``build``.
 
     Raises:
-        Refusal: why it cannot be carried. Nodes that were added by then are taken out again.
+        RefusalError: why it cannot be carried. Nodes that were added by then are taken out again.
     """
     nodes = node.builder.graph.nodes
     before = len(nodes)
@@ -30,15 +30,15 @@ def build_nodes(spec: OpSpec, attrs: Mapping[str, str], build: Build | None, nod
             for value in added.outputs:
                 if value.type.size == 0:
                     node.refuse(f"its result has no elements (shape {list(value.type.shape)})")
-    except Refusal:
+    except RefusalError:
         del nodes[before:]
         raise
     except GraphError as error:
         del nodes[before:]
-        raise Refusal(error.what) from error
+        raise RefusalError(error.what) from error
     except _CONTRADICTIONS as error:
         del nodes[before:]
-        raise Refusal(f"its inputs and attributes make no sense together ({error})") from error
+        raise RefusalError(f"its inputs and attributes make no sense together ({error})") from error
     return results
 
 

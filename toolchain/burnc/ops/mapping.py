@@ -11,7 +11,7 @@ import numpy as np
 from burnc.ir import Array, Builder, QuantParams, TensorType, Value
 
 
-class Refusal(Exception):
+class RefusalError(Exception):
     """Raised by a mapping that cannot carry a node; the importer adds the node to its list of unsupported ones."""
 
 
@@ -35,7 +35,7 @@ class FileNode:
     builder: Builder
 
     def refuse(self, why: str) -> NoReturn:
-        raise Refusal(why)
+        raise RefusalError(why)
 
     def input(self, index: int) -> Value:
         """An input that the operator needs."""

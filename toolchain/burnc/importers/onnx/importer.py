@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,30 @@ from burnc.importers.onnx.dimensions import bind_dimensions
 from burnc.importers.onnx.functions import check_functions, inline_functions
 from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
+from burnc.importers.onnx.states import keep_states, states_of_file
 from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
-from burnc.ir.metadata import NOTES
+from burnc.ir.metadata import NOTES, STATES
 from burnc.ops import onnx_mappings, operators
-from burnc.ops.mapping import FileNode, Refusal
+from burnc.ops.mapping import FileNode, RefusalError
 
 NO_DIMS: Mapping[str, int] = {}
+NO_STATES: Mapping[str, str] = {}
 
 
 def import_onnx(
-    source: Path | onnx.ModelProto, *, dims: Mapping[str, int] = NO_DIMS, batch: int | None = None
+    source: Path | onnx.ModelProto,
+    *,
+    dims: Mapping[str, int] = NO_DIMS,
+    batch: int | None = None,
+    states: Mapping[str, str] = NO_STATES,
 ) -> Graph:
     """Read an ONNX model.
 
     Args:
         dims: values of dynamic dimensions by name (or by ``input:axis`` for one without a name).
         batch: the first dimension of inputs where it is dynamic; 1 unless given.
+        states: inputs that become state, beginning as zeros, and the outputs that they hold in the next run.
 
     Returns:
         A verified graph as the file has it: layouts as declared, quantization as QuantizeLinear and DequantizeLinear
@@ -57,13 +64,18 @@ def import_onnx(
     model, not_converted = convert(model)
     name_nodes(model.graph)
     model = infer_shapes(model, file.where)
-    graph = _NodeImporter(model, file.where).run(not_converted)
+    written = states_of_file(file.model)
+    asked = {name: (output, 0.0) for name, output in states.items()}
+    kept = {output for output, _ in [*written.values(), *asked.values()]}
+    graph = _NodeImporter(model, file.where, kept).run(not_converted)
     graph.metadata = _metadata(file, opset, notes)
+    keep_states(graph, {**written, **asked}, [v.name for v in model.graph.output], file.where)
     return graph
 
 
 def _metadata(file: OnnxFile, opset: int | None, notes: Sequence[str]) -> dict[str, str]:
     facts = {entry.key: entry.value for entry in file.model.metadata_props}
+    facts.pop(STATES, None)
     facts["source.format"] = "onnx"
     facts["source.sha256"] = file.sha256
     facts["source.producer"] = f"{file.model.producer_name} {file.model.producer_version}".strip()
@@ -77,8 +89,9 @@ def _metadata(file: OnnxFile, opset: int | None, notes: Sequence[str]) -> dict[s
 class _NodeImporter:
     """Walks the nodes of a converted, sorted model; goes on past a bad one so that all are reported together."""
 
-    def __init__(self, model: onnx.ModelProto, where: str) -> None:
+    def __init__(self, model: onnx.ModelProto, where: str, written: Collection[str]) -> None:
         self.model = model
+        self.written = written
         self.where = where
         self.opset = default_opset(model) or 1
         self.graph = Graph(model.graph.name or "model")
@@ -160,7 +173,7 @@ class _NodeImporter:
         try:
             results = build_nodes(spec, mapping.attrs, mapping.build, self._file_node(node, inputs))
             self._check_results(node, results)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             self._report(node, str(refusal))
             return
         self.values.update((name, value) for name, value in zip(node.output, results, strict=False) if name)
@@ -178,7 +191,7 @@ class _NodeImporter:
 
     def _check_results(self, node: onnx.NodeProto, results: Sequence[Value]) -> None:
         if len(results) < len(node.output) and any(self._is_used(name) for name in node.output[len(results) :]):
-            raise Refusal(f"only its first {len(results)} outputs are supported")
+            raise RefusalError(f"only its first {len(results)} outputs are supported")
 
     def _is_used(self, name: str) -> bool:
         graph = self.model.graph
@@ -221,7 +234,7 @@ class _NodeImporter:
         except _SkippedError:
             raise ModelFileError(f"output {name!r} is never computed", where=self.where) from None
         assert value is not None
-        if value.name != name:
+        if value.name != name and name not in self.written:
             value = self.builder.node("identity", [value], outputs=[name])
         return value
 

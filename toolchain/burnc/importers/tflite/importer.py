@@ -15,7 +15,7 @@ from burnc.importers.tflite.tensors import constant_data, tensor_type, why_not_c
 from burnc.ir import Builder, DType, Graph, Node, QuantParams, TensorType, Value, constant, verify
 from burnc.ir.metadata import NOTES
 from burnc.ops import operators, tflite_mappings
-from burnc.ops.mapping import FileNode, Refusal
+from burnc.ops.mapping import FileNode, RefusalError
 
 
 def import_tflite(path: Path, *, batch: int | None = None) -> Graph:
@@ -138,7 +138,7 @@ class _OperatorImporter:
                 self._derive_bias_scale(added)
                 added.operator.check_quantization(added)
             self._check_declared(operator, results)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             self._report(operator, str(refusal))
         except GraphError as error:
             del self.graph.nodes[before:]
