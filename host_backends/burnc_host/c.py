@@ -33,6 +33,7 @@ class CBackend(Backend):
     """
 
     name = "c"
+    keeps_state = True
 
     def __init__(self, variant: str = "") -> None:
         if variant not in ("", "rendered"):
@@ -76,15 +77,25 @@ class CExecutable:
         library = link_shared_library(compiler, objects, output=folder / "model.so")
         self._library = ctypes.CDLL(str(library))
         self._run = self._library[f"{PREFIX}_run"]
-        self._run.argtypes = [ctypes.c_void_p]
+        self._run.argtypes = [ctypes.c_void_p] * (2 if program.states else 1)
         self._memory = np.zeros(arena_bytes(program) // 8 + 1, np.uint64)
+        self._state = np.zeros(program.state_bytes // 8 + 1, np.uint64)
+        self.reset()
+
+    def reset(self) -> None:
+        """Call the generated reset, where there is state."""
+        if self._program.states:
+            function = self._library[f"{PREFIX}_reset"]
+            function.argtypes, function.restype = [ctypes.c_void_p], None
+            function(self._state.ctypes.data)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """One inference; outputs and kept values by name."""
         arrays = check_inputs(self._graph, inputs)
         for name, value in ((p.value.name, p.value) for p in self._program.inputs):
             self._view(value)[...] = arrays[name]
-        status = self._run(self._memory.ctypes.data)
+        blocks = [self._memory, self._state] if self._program.states else [self._memory]
+        status = self._run(*(block.ctypes.data for block in blocks))
         if status != 0:
             raise BurncError(f"the generated code returned status {status}", where=f"graph {self._graph.name!r}")
         names = [v.name for v in self._graph.outputs]

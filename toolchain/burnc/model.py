@@ -175,7 +175,12 @@ class Model:
 
 
 def load(
-    path: str | Path, dims: Mapping[str, int] = _NO_DIMS, *, batch: int | None = None, float_edges: bool = False
+    path: str | Path,
+    dims: Mapping[str, int] = _NO_DIMS,
+    *,
+    batch: int | None = None,
+    float_edges: bool = False,
+    states: Mapping[str, str] = pipeline.NO_STATES,
 ) -> Model:
     """Read an ``.onnx`` or ``.tflite`` file.
 
@@ -183,11 +188,12 @@ def load(
         dims: values of dynamic dimensions by name.
         batch: the batch size where the file leaves it open; 1 by default.
         float_edges: keep the float inputs and outputs of a quantized ONNX file.
+        states: inputs of an ONNX file that become state, and the outputs that they hold in the next run.
 
     Raises:
         ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.
     """
-    return Model(pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges))
+    return Model(pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges, states=states))
 
 
 def _device(on: Device) -> Backend:

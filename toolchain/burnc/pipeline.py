@@ -55,6 +55,7 @@ from burnc.reports import (
 STACK_BYTES = 2048
 
 Progress = Callable[[str, int, int], None]
+NO_STATES: Mapping[str, str] = {}
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -73,17 +74,25 @@ class Loaded:
         return self.graph.metadata.get(NOTES, "").splitlines()
 
 
-def load(path: Path, *, dims: Mapping[str, int], batch: int | None = None, float_edges: bool = False) -> Loaded:
+def load(
+    path: Path,
+    *,
+    dims: Mapping[str, int],
+    batch: int | None = None,
+    float_edges: bool = False,
+    states: Mapping[str, str] = NO_STATES,
+) -> Loaded:
     """Read a model file and bring it to canonical form; a QDQ file becomes an int8 graph.
 
     Args:
         float_edges: keep float inputs and outputs of a quantized graph.
+        states: inputs that become state, and the outputs that they hold in the next run.
 
     Raises:
         ModelFileError, InputError, UnsupportedError: as the importers.
         QuantizationError: an accumulator of an int8 model could overflow.
     """
-    graph = import_model(path, dims=dims, batch=batch)
+    graph = import_model(path, dims=dims, batch=batch, states=states)
     verify(graph)
     changes = run_passes(graph, [*canonical_passes(), AbsorbQdq()])
     if not float_edges:
@@ -260,7 +269,7 @@ def _export_report(program: Program, code: int, flash: int, ram: int, *, measure
         macs=program.macs,
         parameters=parameter_count(program.graph),
         arena_bytes=arena_bytes(program),
-        state_bytes=0,
+        state_bytes=program.state_bytes,
         weights_bytes=program.weights_bytes,
         code_bytes=code,
         flash_bytes=flash,

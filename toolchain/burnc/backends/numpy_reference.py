@@ -17,6 +17,7 @@ class NumpyReference(Backend):
     """Walks the graph; what the other backends are compared with."""
 
     name = "numpy"
+    keeps_state = True
 
     def __init__(self, argument: str = "") -> None:
         if argument:
@@ -39,21 +40,29 @@ class NumpyReference(Backend):
 
 
 class NumpyExecutable:
-    """A graph and the values to return."""
+    """A graph, the values to return, and what its states hold."""
 
     def __init__(self, graph: Graph, keep: Sequence[Value]) -> None:
         self._graph = graph
         self._results = [*graph.outputs, *keep]
-        self._last_use = _last_uses(graph, self._results)
+        self._last_use = _last_uses(graph, [*self._results, *graph.results])
+        self._states: dict[Value, Array] = {}
+        self.reset()
+
+    def reset(self) -> None:
+        self._states = {state.read: state.initial.copy() for state in self._graph.states}
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         arrays = check_inputs(self._graph, inputs)
         held: dict[Value, Array] = {value: arrays[value.name] for value in self._graph.inputs}
+        held.update(self._states)
         for node in self._graph.nodes:
             operands = [None if v is None else _read(v, held) for v in node.inputs]
             held.update(zip(node.outputs, evaluate(node, operands), strict=True))
             for value in self._last_use[node]:
                 held.pop(value, None)
+        # A copy: the caller may change its arrays after the run.
+        self._states = {s.read: _read(s.write, held).copy() for s in self._graph.states}
         return {value.name: _read(value, held) for value in self._results}
 
 

@@ -32,7 +32,7 @@ SUPPORTED = Support(True)
 
 
 class Executable(Protocol):
-    """A compiled graph."""
+    """A compiled graph and, where it has any, its state, which lasts from run to run."""
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """Results by name: the graph's outputs in order, then the kept values.
@@ -41,11 +41,19 @@ class Executable(Protocol):
             InputError: inputs are missing, unknown, or of another element type or shape.
         """
 
+    def reset(self) -> None:
+        """Let the next run find every state as the graph says that it begins; a new executable is in that condition."""
+
 
 class Backend(ABC):
-    """A place where graphs run. It never falls back silently: what it cannot run is refused."""
+    """A place where graphs run. It never falls back silently: what it cannot run is refused.
+
+    Attributes:
+        keeps_state: whether graphs with state can be compiled.
+    """
 
     name: str
+    keeps_state: bool = False
 
     @abstractmethod
     def supports(self, node: Node) -> Support:
@@ -70,6 +78,8 @@ class Backend(ABC):
         """
         answers = [(node, self.supports(node)) for node in graph.nodes]
         refused = [Unsupported(node.name, node.op, answer.why) for node, answer in answers if not answer]
+        if not self.keeps_state:
+            refused += [Unsupported(s.name, "state", "the backend keeps nothing between runs") for s in graph.states]
         if refused:
             raise UnsupportedError(refused, where=f"backend {self.name}, graph {graph.name!r}")
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from burnc.codegen.names import comment_text
-from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, Step
+from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, StateBuffer, Step
 from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
@@ -75,11 +75,13 @@ def _render(template: str, context: dict[str, Any]) -> str:
 
 def _context(program: Program, headers: list[str]) -> dict[str, Any]:
     prefix = program.prefix
-    parameters = [f"{prefix}_arena *arena"]
+    memory = [f"{prefix}_arena *arena", *([f"{prefix}_state *state"] if program.states else [])]
+    parameters = list(memory)
     if program.io == "caller":
         parameters += [f"const {C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.inputs]
         parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.outputs]
-    pointers = ["arena"] + ([p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else [])
+    pointers = ["arena", *(["state"] if program.states else [])]
+    pointers += [p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else []
     return {
         "file": prefix,
         "prefix": prefix,
@@ -92,10 +94,13 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "io": program.io,
         "arena_io": program.io == "arena",
         "arena_bytes": arena_bytes(program),
+        "state_bytes": program.state_bytes,
         "weights_bytes": program.weights_bytes,
         "macs": program.macs,
         "layers": len(program.steps),
         "members": _arena_members(program),
+        "state_members": _members({b.state.read.type.dtype for b in program.states}, program.state_bytes),
+        "states": [_state(program, b) for b in program.states],
         "uses_bool": any(t is DType.BOOL for t in _types(program)),
         "ports": [_port(program, p, is_input=True) for p in program.inputs]
         + [_port(program, p, is_input=False) for p in program.outputs],
@@ -120,7 +125,8 @@ def arena_bytes(program: Program) -> int:
 
 def _usage(program: Program) -> str:
     inputs, outputs = (", ".join(p.symbol for p in ports) for ports in (program.inputs, program.outputs))
-    return f"Fill {inputs or 'nothing'}, call {program.prefix}_run, read {outputs}."
+    once = f"Call {program.prefix}_reset once. For each run: " if program.states else ""
+    return f"{once}Fill {inputs or 'nothing'}, call {program.prefix}_run, read {outputs}."
 
 
 def _types(program: Program) -> set[DType]:
@@ -131,12 +137,30 @@ def _types(program: Program) -> set[DType]:
 def _arena_members(program: Program) -> list[dict[str, Any]]:
     used = {v.type.dtype for v in program.storage} | {DType.INT8, DType.INT32}
     used |= {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
-    total = arena_bytes(program)
+    return _members(used, arena_bytes(program))
+
+
+def _members(used: set[DType], total: int) -> list[dict[str, Any]]:
+    """Views of a block of memory as an array of each type."""
     return [
         {"type": C_TYPES[dtype], "name": MEMBERS[dtype], "count": -(-total // dtype.bytes)}
         for dtype in MEMBERS
         if dtype in used
     ]
+
+
+def _state(program: Program, buffer: StateBuffer) -> dict[str, Any]:
+    type_ = buffer.state.read.type
+    first = format_scalar(buffer.state.initial.reshape(-1)[0].item(), type_.dtype)
+    return {
+        "label": comment_text(buffer.state.name),
+        "type": describe_type(type_),
+        "pointer": _at("state", type_.dtype, buffer.offset),
+        "member": f"state->memory.{MEMBERS[type_.dtype]}",
+        "first": buffer.offset // type_.dtype.bytes,
+        "count": type_.size,
+        "value": f"{program.prefix}_{buffer.initial.name}[i]" if buffer.initial else first,
+    }
 
 
 def _port(program: Program, port: Port, *, is_input: bool) -> dict[str, Any]:
@@ -181,11 +205,13 @@ def _pointer(program: Program, value: Value) -> str:
     """C text of a pointer to a value's first element."""
     if value in program.borrowed:
         return program.borrowed[value].symbol
-    return _at(value.type.dtype, program.offset(value))
+    if value in program.held:
+        return _at("state", value.type.dtype, program.held[value])
+    return _at("arena", value.type.dtype, program.offset(value))
 
 
-def _at(dtype: DType, offset: int) -> str:
-    text = f"arena->memory.{MEMBERS[dtype]}"
+def _at(block: str, dtype: DType, offset: int) -> str:
+    text = f"{block}->memory.{MEMBERS[dtype]}"
     return text if offset == 0 else f"{text} + {offset // dtype.bytes}"
 
 
@@ -197,7 +223,7 @@ def _argument(program: Program, step: Step, argument: Argument) -> str:
     if isinstance(argument, Params):
         return f"&{program.prefix}_{argument.name}"
     position = program.steps.index(step)
-    return _at(argument.dtype, program.plan.offsets[f"scratch of step {position}"] + argument.offset)
+    return _at("arena", argument.dtype, program.plan.offsets[f"scratch of step {position}"] + argument.offset)
 
 
 def _step(program: Program, step: Step) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnc.boards import Board
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
 from burnc.codegen.program import Call, Port, Program, Step
+from burnc.codegen.states import copy_states, is_written_in_place, place_states
 from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.ir import Builder, Graph, Match, Node, Value
@@ -41,27 +42,35 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     """
     graph = graph.copy()
     _give_outputs_buffers(graph)
+    copies = copy_states(graph)
     program = Program(graph, model_prefix(options.name or graph.name), board, options.io, options.optimize)
     unique = program_names()
     _name_ports(program, unique)
+    place_states(program, unique)
     emitter = Emitter(unique)
     overlaps: list[tuple[int, Value, Value, int]] = []
     rows = () if options.rendered_only else ROWS
-    views = _views(graph)
+    views = _views(graph, set(copies))
     for match, row in _choose_kernels(graph, rows, board, views):
         position = len(program.steps)
+        landing = copies.get(match.last)
+        if landing is not None and is_written_in_place(program, landing, views, overlaps):
+            program.held[views.get(landing.write, landing.write)] = program.held[landing.read]
+            continue
         emitter.begin_layer(match.last, position)
         step, pairs = _lower_row(row, match, emitter) if row else _lower_rendered(match.last, emitter, program, unique)
         program.steps.append(step)
+        if landing is not None:
+            program.held[match.last.output] = program.held[landing.read]
         overlaps += [(position, match.last.input(i), match.last.output, distance) for i, distance in pairs]
-    program.constants, program.params = emitter.constants, emitter.params
+    program.constants, program.params = program.constants + emitter.constants, emitter.params
     _plan(program, views, overlaps)
     return program
 
 
 def _give_outputs_buffers(graph: Graph) -> None:
     """An output that is an input, a constant or an earlier output is copied, so that each has a buffer of its own."""
-    seen: set[Value] = set(graph.inputs)
+    seen: set[Value] = set(graph.given)
     for position, value in enumerate(graph.outputs):
         if value in seen or value.is_constant:
             builder = Builder(graph, operators())
@@ -76,12 +85,12 @@ def _name_ports(program: Program, unique: UniqueNames) -> None:
     program.outputs = [Port(v, unique(short_identifier(v.name), ["_dequantize"])) for v in program.graph.outputs]
 
 
-def _views(graph: Graph) -> dict[Value, Value]:
-    """View result -> the value whose bytes it is. A view that would join two ports is none: it is copied."""
+def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
+    """View result -> the value whose bytes it is. A view that would join two ports is none, nor is one of ``copies``."""
     root: dict[Value, Value] = {}
-    ports: dict[Value, Value] = {v: v for v in graph.inputs}  # root -> the port that lives there
+    ports: dict[Value, Value] = {v: v for v in graph.given}  # root -> the port that lives there
     for node in graph.nodes:
-        if not spec_of(node).view or node.input(0).is_constant:
+        if not spec_of(node).view or node.input(0).is_constant or node in copies:
             continue
         source = node.input(0)
         base = root.get(source, source)
@@ -166,6 +175,9 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
                     touch(value, position)
     for value in graph.outputs:
         touch(value, end + 1)  # read after the run: no step may write over them
+    program.held = {v: at for v in graph.values() if (at := program.held.get(views.get(v, v))) is not None}
+    for value in program.held:
+        lives.pop(value, None)
     if program.io == "caller":
         owners = {views.get(p.value, p.value): p for p in [*program.inputs, *program.outputs]}
         program.borrowed = {v: owners[views.get(v, v)] for v in graph.values() if views.get(v, v) in owners}

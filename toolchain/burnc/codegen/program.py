@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from burnc.boards import Board
-from burnc.ir import Array, DType, Graph, Node, Value
+from burnc.ir import Array, DType, Graph, Node, State, Value
 from burnc.memory import ArenaPlan
 
 
@@ -78,6 +78,15 @@ class Port:
     symbol: str
 
 
+@dataclass(frozen=True)
+class StateBuffer:
+    """A state in the state struct: its place in bytes, and the array it begins as where that is not one number."""
+
+    state: State
+    offset: int
+    initial: ConstantArray | None
+
+
 @dataclass
 class Program:
     """What ``emit_c`` writes.
@@ -87,6 +96,7 @@ class Program:
         functions: rendered kernels, name (without prefix) -> C text with ``burnc_`` names.
         headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
+        held: for each value that lives in the state struct, its byte offset there.
         borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
     """
@@ -103,7 +113,9 @@ class Program:
     params: list[Params] = field(default_factory=list)
     functions: dict[str, str] = field(default_factory=dict)
     headers: set[str] = field(default_factory=set)
+    states: list[StateBuffer] = field(default_factory=list)
     storage: dict[Value, str] = field(default_factory=dict)
+    held: dict[Value, int] = field(default_factory=dict)
     borrowed: dict[Value, Port] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
 
@@ -111,6 +123,15 @@ class Program:
     def weights_bytes(self) -> int:
         """Bytes of all constant arrays."""
         return sum(c.data.nbytes for c in self.constants)
+
+    @property
+    def state_bytes(self) -> int:
+        """Size of the state struct; 0 where the graph keeps no state."""
+        if not self.states:
+            return 0
+        alignment = max(4, *(b.state.read.type.dtype.bytes for b in self.states))
+        end = max(b.offset + b.state.read.type.nbytes for b in self.states)
+        return -(-end // alignment) * alignment
 
     @property
     def macs(self) -> int:

@@ -98,6 +98,7 @@ def _manifest(program: Program) -> dict[str, Any]:
         "board": program.board.key,
         "optimize": program.optimize,
         "arena_bytes": arena_bytes(program),
+        "state_bytes": program.state_bytes,
         "inputs": [_described(p) for p in program.inputs],
         "outputs": [_described(p) for p in program.outputs],
         "layers": [{"name": s.node.name, "op": s.node.op, "kernel": s.row, "macs": s.macs} for s in program.steps],
@@ -124,5 +125,5 @@ def _tensor(program: Program, port: Port) -> dict[str, Any]:
 
 def _render(template: str, program: Program, **context: Any) -> str:
     prefix = program.prefix
-    shared = {"version": VERSION, "prefix": prefix, "PREFIX": prefix.upper()}
+    shared = {"version": VERSION, "prefix": prefix, "PREFIX": prefix.upper(), "has_state": bool(program.states)}
     return environment().get_template(template).render({**shared, **context})

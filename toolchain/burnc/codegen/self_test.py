@@ -16,10 +16,10 @@ SEED = 12345
 # random_bits in C.
 RANDOM_BYTE = """\
 /* The next byte of a linear congruential generator, as a signed number. */
-static int32_t {prefix}_random_byte(uint32_t *state) {{
+static int32_t {prefix}_random_byte(uint32_t *seed) {{
     uint32_t byte;
-    *state = *state * 1664525u + 1013904223u;
-    byte = *state >> 24;
+    *seed = *seed * 1664525u + 1013904223u;
+    byte = *seed >> 24;
     return byte < 128u ? (int32_t)byte : (int32_t)byte - 256;
 }}
 
@@ -62,13 +62,15 @@ def render_self_test(program: Program) -> str:
     lines += [f"burnc_status {prefix}_self_test({self_test_parameters(program)}) {{"]
     for port in program.outputs:
         lines += _expected(port, results[port.value.name])
-    lines += [f"    uint32_t state = {SEED}u;"] if program.inputs else []
+    lines += [f"    uint32_t seed = {SEED}u;"] if program.inputs else []
     lines += ["    burnc_status status;", "    int32_t i;"]
-    pointers = ["arena"] + ([p.symbol for p in _ports(program)] if program.io == "caller" else [])
+    pointers = ["arena", *(["state"] if program.states else [])]
+    pointers += [p.symbol for p in _ports(program)] if program.io == "caller" else []
     missing = " || ".join(f"{p} == NULL" for p in pointers)
     lines += [f"    if ({missing}) {{", "        return BURNC_STATUS_INVALID_ARGUMENT;", "    }"]
     for port in program.inputs:
         lines += _fill(program, port)
+    lines += [f"    {prefix}_reset(state);"] if program.states else []
     lines += [
         f"    status = {prefix}_run({', '.join(pointers)});",
         "    if (status != BURNC_STATUS_OK) {",
@@ -81,8 +83,9 @@ def render_self_test(program: Program) -> str:
 
 
 def self_test_parameters(program: Program) -> str:
-    """C parameters of the self-test: the arena and, where the caller owns them, the inputs' and outputs' buffers."""
+    """C parameters of the self-test: the arena, the state if any and, where the caller owns them, the inputs' and outputs' buffers."""
     parameters = [f"{program.prefix}_arena *arena"]
+    parameters += [f"{program.prefix}_state *state"] if program.states else []
     if program.io == "caller":
         parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in _ports(program)]
     return ", ".join(parameters)
@@ -105,7 +108,7 @@ def _expected(port: Port, values: Array) -> list[str]:
 
 def _fill(program: Program, port: Port) -> list[str]:
     type_: TensorType = port.value.type
-    byte = f"{program.prefix}_random_byte(&state)"
+    byte = f"{program.prefix}_random_byte(&seed)"
     value = {"float32": f"(float){byte} / 128.0f", "bool": f"{byte} < 0"}.get(
         type_.dtype.value, f"({C_TYPES[type_.dtype]}){byte}"
     )

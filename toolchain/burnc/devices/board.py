@@ -23,6 +23,7 @@ class BoardBackend(Backend):
     """
 
     name = "board"
+    keeps_state = True
 
     def __init__(self, board: str | Board = "pico", *, optimize: str = "balanced", profile: bool = True) -> None:
         self.board = load_board(board) if isinstance(board, str) else board

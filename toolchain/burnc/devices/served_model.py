@@ -57,6 +57,11 @@ class ServedModel:
         """
         return self.measured_run(inputs).outputs
 
+    def reset(self) -> None:
+        """Clear the model's state; one that has not started yet starts with a clear one."""
+        if self._client is not None:
+            self._client.reset_state()
+
     def measured_run(self, inputs: Mapping[str, Array], *, measure_stack: bool = False) -> BoardRun:
         """One inference with cycles, and the stack where asked for."""
         arrays = check_inputs(self.graph, inputs)

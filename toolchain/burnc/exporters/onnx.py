@@ -2,8 +2,8 @@
 
 A quantized activation is a QuantizeLinear after the float operator that computes it and a DequantizeLinear before each
 one that reads it; quantized weights and biases are int8 and int32 initializers with a DequantizeLinear. Quantized graph
-inputs and outputs are float in the file. What ONNX cannot say (names of inner values, roundings, which edges are
-quantized) stands in ``metadata_props`` under the keys of ``burnc.ir.metadata``.
+inputs and outputs are float in the file. A state is one more input and one more output. What ONNX cannot say (names of
+inner values, roundings, which edges are quantized or state) stands in ``metadata_props`` under the keys of ``burnc.ir.metadata``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from burnc.errors import Unsupported, UnsupportedError
-from burnc.ir import Array, DType, Graph, Node, QuantParams, TensorType, Value
-from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE
+from burnc.ir import Array, DType, Graph, Node, QuantParams, State, TensorType, Value
+from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE, STATES
+from burnc.numerics import dequantize
 from burnc.ops import operators
 from burnc.ops.spatial import NHWC_FROM_NCHW
 
@@ -71,7 +72,7 @@ class _Writer:
         self.current: Node | None = None
         self.stored: dict[tuple[Value, tuple[int, ...]], str] = {}
         self.quantized: dict[Value, str] = {}
-        for value in graph.inputs:
+        for value in graph.given:
             if value.type.quant is not None:
                 self.quantized[value] = self._quantize(value.name, value, self._fresh(f"{value.name}.quantized"))
 
@@ -87,7 +88,7 @@ class _Writer:
         self.current = None
 
     def _quantize_result(self, value: Value) -> None:
-        is_edge = value in self.graph.outputs
+        is_edge = value in self.graph.results
         name = self._fresh(f"{value.name}.quantized") if is_edge else value.name
         self.quantized[value] = self._quantize(self._real_name(value), value, name)
         if is_edge:
@@ -220,17 +221,18 @@ class _Writer:
 
     def model(self) -> onnx.ModelProto:
         outputs = self._outputs()
+        states = self._states(outputs)
         graph = helper.make_graph(
             self.nodes,
             self.graph.name,
-            [_value_info(value.name, value.type) for value in self.graph.inputs],
+            [_value_info(value.name, value.type) for value in self.graph.given],
             outputs,
             list(self.initializers.values()),
         )
         model = helper.make_model(
             graph, producer_name="burnc", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
         )
-        helper.set_model_props(model, dict(sorted(self._metadata().items())))
+        helper.set_model_props(model, dict(sorted({**self._metadata(), **states}.items())))
         return model
 
     def _outputs(self) -> list[onnx.ValueInfoProto]:
@@ -245,11 +247,24 @@ class _Writer:
             found.append(_value_info(name, value.type))
         return found
 
+    def _states(self, outputs: list[onnx.ValueInfoProto]) -> dict[str, str]:
+        """Declares what is written to states as outputs, and says which input each belongs to."""
+        entries = []
+        for state in self.graph.states:
+            value, name = state.write, state.write.name
+            if value.producer is None or any(name == other.name for other in outputs):
+                source = name if value.data is None or value.type.quant is not None else self._stored(value)
+                source = self._dequantize(value, self._fresh(name)) if value.type.quant is not None else source
+                name = self._add("Identity", [source], [self._fresh(f"{state.name}.next")], f"{state.name}.next", {})
+            outputs.append(_value_info(name, value.type))
+            entries.append({"input": state.name, "output": name, "initial": _initial(state)})
+        return {STATES: json.dumps(entries)} if entries else {}
+
     def _metadata(self) -> dict[str, str]:
         facts = {key: text for key, text in self.graph.metadata.items() if not key.startswith(NOT_WRITTEN)}
         facts.pop(IO, None)
         if any(value.type.quant is not None for value in self.graph.values()):
-            edges = [*self.graph.inputs, *self.graph.outputs]
+            edges = [*self.graph.given, *self.graph.outputs]
             quantized = {value.name: value.type.dtype.value for value in edges if value.type.quant is not None}
             facts[IO] = json.dumps(quantized, sort_keys=True)
         nodes = [[n.op, n.name, n.rounding, [v.name for v in n.outputs]] for n in self.graph.nodes]
@@ -262,6 +277,13 @@ def _value_info(name: str, type: TensorType) -> onnx.ValueInfoProto:
     """A quantized edge is float in the file."""
     dtype = type.dtype.numpy if type.quant is None else np.dtype(np.float32)
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), list(type.shape))
+
+
+def _initial(state: State) -> Any:
+    """What a state begins as, in real numbers: a flat list, or the number that all are."""
+    type_ = state.read.type
+    numbers = (state.initial if type_.quant is None else dequantize(state.initial, type_)).reshape(-1).tolist()
+    return numbers[0] if all(repr(n) == repr(numbers[0]) for n in numbers) else numbers
 
 
 def _axis(quant: QuantParams) -> dict[str, Any]:

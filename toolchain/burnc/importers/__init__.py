@@ -9,14 +9,22 @@ from burnc.errors import InputError, ModelFileError
 from burnc.ir import Graph
 
 _NO_DIMS: Mapping[str, int] = {}
+_NO_STATES: Mapping[str, str] = {}
 
 
-def import_model(path: str | Path, *, dims: Mapping[str, int] = _NO_DIMS, batch: int | None = None) -> Graph:
+def import_model(
+    path: str | Path,
+    *,
+    dims: Mapping[str, int] = _NO_DIMS,
+    batch: int | None = None,
+    states: Mapping[str, str] = _NO_STATES,
+) -> Graph:
     """Read a model file: TFLite by its identifier, ONNX by its suffix.
 
     Args:
         dims: values of dynamic dimensions by name (ONNX).
         batch: the first dimension of inputs where the file leaves it open.
+        states: inputs that become state, and the outputs that they hold in the next run (ONNX).
 
     Raises:
         ModelFileError: the file is missing, damaged or of another format.
@@ -36,11 +44,13 @@ def import_model(path: str | Path, *, dims: Mapping[str, int] = _NO_DIMS, batch:
 
         if dims:
             raise InputError("dimensions by name are an ONNX matter; a TFLite file has none", where=str(path))
+        if states:
+            raise InputError("a TFLite file says itself what is state", where=str(path))
         return import_tflite(path, batch=batch)
     if path.suffix == ".onnx":
         from burnc.importers.onnx import import_onnx
 
-        return import_onnx(path, dims=dims, batch=batch)
+        return import_onnx(path, dims=dims, batch=batch, states=states)
     raise ModelFileError("the format of this file is unknown", where=str(path), hint=_ACCEPTED)
 
 

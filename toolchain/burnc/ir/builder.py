@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir.graph import Graph, Node, Operator, Value, constant
+from burnc.ir.graph import Graph, Node, Operator, State, Value, constant
 from burnc.ir.types import Array, QuantParams, TensorType
 
 
@@ -40,6 +40,14 @@ class Builder:
         value = Value(self._declared_name(name), type)
         self.graph.inputs.append(value)
         return value
+
+    def state(self, name: str, type: TensorType, initial: Array | None = None) -> State:
+        """A state that keeps what it holds until ``write`` is set; real zeros at first unless ``initial`` is given."""
+        read = Value(self._declared_name(name), type)
+        zero = 0 if type.quant is None else type.zero_point
+        held = State(read, read, np.full(type.shape, zero, type.dtype.numpy) if initial is None else initial)
+        self.graph.states.append(held)
+        return held
 
     def constant(self, name: str, data: Array, quant: QuantParams | None = None) -> Value:
         return self._made(constant(self.unique_name(name), np.asarray(data), quant), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from burnc.errors import GraphError
@@ -113,10 +114,30 @@ class Node:
         return f"<{self.op} {self.name!r}>"
 
 
+@dataclass(eq=False)
+class State:
+    """A tensor that is kept between runs.
+
+    Attributes:
+        read: what a run finds; defined like an input.
+        write: what the run leaves for the next one; of the same type.
+        initial: what the first run after a reset finds.
+    """
+
+    read: Value
+    write: Value
+    initial: Array
+
+    @property
+    def name(self) -> str:
+        return self.read.name
+
+
 class Graph:
     """Nodes in an order in which each follows what it reads.
 
     Attributes:
+        states: what is kept from one run to the next. A run reads all of them before it writes any.
         metadata: facts that travel with the model (model card, source file hash), text to text.
     """
 
@@ -124,11 +145,22 @@ class Graph:
         self.name = name
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
+        self.states: list[State] = []
         self.nodes: list[Node] = []
         self.metadata: dict[str, str] = {}
 
+    @property
+    def given(self) -> list[Value]:
+        """What is there before the first node runs: inputs, then what the states hold."""
+        return [*self.inputs, *(s.read for s in self.states)]
+
+    @property
+    def results(self) -> list[Value]:
+        """What outlives the run and is never dead: outputs, then what is written to the states."""
+        return [*self.outputs, *(s.write for s in self.states)]
+
     def values(self) -> Iterator[Value]:
-        """Every value once: inputs, constants as they are first read, results."""
+        """Every value once: inputs, states, constants as they are first read, results."""
         seen: set[Value] = set()
         for value in self._values_with_repeats():
             if value not in seen:
@@ -136,11 +168,11 @@ class Graph:
                 yield value
 
     def _values_with_repeats(self) -> Iterator[Value]:
-        yield from self.inputs
+        yield from self.given
         for node in self.nodes:
             yield from node.present_inputs
             yield from node.outputs
-        yield from self.outputs
+        yield from self.results
 
     def constants(self) -> list[Value]:
         return [v for v in self.values() if v.is_constant]
@@ -165,10 +197,12 @@ class Graph:
         raise GraphError(f"there is no value named {name!r}", where=f"graph {self.name!r}")
 
     def replace_uses(self, old: Value, new: Value) -> None:
-        """Let every reader of ``old``, graph outputs included, read ``new``."""
+        """Let every reader of ``old``, graph outputs and written states included, read ``new``."""
         for node in self.nodes:
             node.inputs = [new if v is old else v for v in node.inputs]
         self.outputs = [new if v is old else v for v in self.outputs]
+        for state in self.states:
+            state.write = new if state.write is old else state.write
 
     def insert_before(self, anchor: Node | None, nodes: Iterable[Node]) -> None:
         """Insert nodes before ``anchor``, or at the end where it is None."""
@@ -187,6 +221,7 @@ class Graph:
         result.metadata = dict(self.metadata)
         result.inputs = [twin[v] for v in self.inputs]
         result.outputs = [twin[v] for v in self.outputs]
+        result.states = [State(twin[s.read], twin[s.write], s.initial) for s in self.states]
         for node in self.nodes:
             inputs = [None if v is None else twin[v] for v in node.inputs]
             outputs = [twin[v] for v in node.outputs]

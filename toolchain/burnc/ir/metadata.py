@@ -11,5 +11,8 @@ SOURCE = "source."
 IO = "burnc.io"
 """JSON, input or output name -> quantized element type (ONNX has float edges). Present where anything is quantized."""
 
+STATES = "burnc.states"
+"""JSON, [{"input": name, "output": name, "initial": number or flat list}, …]: edges that are state (ONNX has none)."""
+
 NAMES = "burnc.names"
 """JSON, {"constants": [name, …], "nodes": [[operator, name, rounding, [result, …]], …]} of a canonical graph."""

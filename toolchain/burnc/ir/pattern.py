@@ -95,7 +95,7 @@ class Pattern:
 def _flows_only_on(node: Node, reader: Node, graph: Graph, consumers: Mapping[Value, Sequence[Node]]) -> bool:
     if len(node.outputs) != 1 or node.output is not reader.inputs[0]:
         return False
-    return len(consumers.get(node.output, ())) == 1 and node.output not in graph.outputs
+    return len(consumers.get(node.output, ())) == 1 and node.output not in graph.results
 
 
 def _capture(node: Node, link: Link, skip_first: bool, values: dict[str, Value | None]) -> bool:

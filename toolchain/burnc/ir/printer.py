@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir.graph import Graph, Node, Value
+from burnc.ir.graph import Graph, Node
 from burnc.ir.types import Array, format_float
 
 
 def print_graph(graph: Graph) -> str:
-    """Inputs, constants (with a digest of their bytes), nodes in order, outputs."""
+    """Inputs, states (with what they begin as), constants (with a digest of their bytes), nodes in order, results."""
     lines = [f"graph {graph.name}"]
     lines += [f"  input  %{v.name}: {v.type}" for v in graph.inputs]
-    lines += [f"  const  %{v.name}: {v.type} = {_print_data(v)}" for v in graph.constants()]
+    lines += [f"  state  %{s.name}: {s.read.type} = {_print_data(s.initial)}" for s in graph.states]
+    lines += [f"  const  %{v.name}: {v.type} = {_print_data(v.data)}" for v in graph.constants()]
     lines += [f"  {_print_node(node)}" for node in graph.nodes]
     lines += [f"  output %{v.name}" for v in graph.outputs]
+    lines += [f"  keep   %{s.name} <- %{s.write.name}" for s in graph.states]
     return "\n".join(lines) + "\n"
 
 
@@ -46,8 +48,8 @@ def _print_value(value: Any) -> str:
     return str(value)
 
 
-def _print_data(value: Value) -> str:
-    data: Array = np.ascontiguousarray(value.data)
+def _print_data(array: Array | None) -> str:
+    data: Array = np.ascontiguousarray(array)
     if data.size <= 4 and data.dtype.kind != "f":
         return str(data.tolist())
     return "sha256:" + hashlib.sha256(data.tobytes()).hexdigest()[:16]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from burnc.errors import GraphError
-from burnc.ir.graph import ROUNDINGS, Graph, Node, Value
+from burnc.ir.graph import ROUNDINGS, Graph, Node, State, Value
 
 
 def verify(graph: Graph) -> None:
-    """Check single assignment, order, names, types, shapes and the quantization rules.
+    """Check single assignment, order, names, types, shapes, states and the quantization rules.
 
     Raises:
         GraphError: names the node and the rule it breaks.
     """
-    defined: set[Value] = set(graph.inputs)
-    if len(defined) != len(graph.inputs):
-        raise GraphError("an input is listed twice", where=f"graph {graph.name!r}")
-    for value in graph.inputs:
+    defined: set[Value] = set(graph.given)
+    if len(defined) != len(graph.given):
+        raise GraphError("an input or state is listed twice", where=f"graph {graph.name!r}")
+    for value in graph.given:
         if value.is_constant or value.producer is not None:
-            raise GraphError(f"input %{value.name} is a constant or computed", where=f"graph {graph.name!r}")
+            raise GraphError(f"input or state %{value.name} is constant or computed", where=f"graph {graph.name!r}")
     node_names: set[str] = set()
     for node in graph.nodes:
         if node.name in node_names:
@@ -28,7 +28,20 @@ def verify(graph: Graph) -> None:
     for value in graph.outputs:
         if value not in defined and not value.is_constant:
             raise GraphError(f"output %{value.name} is never computed", where=f"graph {graph.name!r}")
+    for state in graph.states:
+        _check_state(state, defined)
     _check_values(graph)
+
+
+def _check_state(state: State, defined: set[Value]) -> None:
+    where = f"state %{state.name}"
+    if state.write not in defined and not state.write.is_constant:
+        raise GraphError(f"%{state.write.name}, which it is to hold, is never computed", where=where)
+    if state.write.type != state.read.type:
+        raise GraphError(f"it is {state.read.type}, but {state.write.type} is written to it", where=where)
+    if state.initial.shape != state.read.type.shape or state.initial.dtype != state.read.type.dtype.numpy:
+        found = f"{state.initial.dtype}{list(state.initial.shape)}"
+        raise GraphError(f"it is {state.read.type}, but begins as {found}", where=where)
 
 
 def _check_node(node: Node, defined: set[Value]) -> None:

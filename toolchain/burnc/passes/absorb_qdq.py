@@ -11,8 +11,9 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-from burnc.ir import Builder, DType, Graph, Node, QuantParams, Value
+from burnc.ir import Builder, DType, Graph, Node, QuantParams, State, Value
 from burnc.ir.metadata import IO
+from burnc.numerics import quantize
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
@@ -47,7 +48,7 @@ class AbsorbQdq:
             if node.op in ("quantize", "dequantize") or spec_of(node).quant is None or len(node.outputs) != 1:
                 continue
             readers = consumers.get(node.output, [])
-            if node.output in graph.outputs or not readers or any(r.op != "quantize" for r in readers):
+            if node.output in graph.results or not readers or any(r.op != "quantize" for r in readers):
                 continue
             wanted = {r.output.type for r in readers}
             if len(wanted) == 1 and self._quantize_node(graph, node, readers):
@@ -169,7 +170,8 @@ class AbsorbEdges:
 
     1. A float graph input that quantize nodes with equal parameters alone read becomes a quantized input of that name.
     2. A float graph output that dequantize computes becomes the quantized value, under the output's name.
-    3. A file that burnc wrote says which edges were quantized; the others stay float.
+    3. A float state is quantized where both hold for it with the same parameters: what is read, what is written.
+    4. A file that burnc wrote says which edges were quantized; the others stay float.
     """
 
     name = "absorb quantized edges"
@@ -178,18 +180,19 @@ class AbsorbEdges:
         changed = sum(_absorb_input(graph, v) for v in list(graph.inputs) if _may_be_quantized(graph, v))
         for position, value in enumerate(graph.outputs):
             twin = _quantized_twin(value) if _may_be_quantized(graph, value) else None
-            if twin is not None and twin not in graph.outputs and twin not in graph.inputs and not twin.is_constant:
+            if twin is not None and twin not in graph.results and twin not in graph.given and not twin.is_constant:
                 if len([v for v in graph.outputs if v is value]) > 1:
                     continue
                 twin.name, value.name = value.name, twin.name
                 graph.outputs[position] = twin
                 changed += 1
+        changed += sum(_absorb_state(graph, s) for s in graph.states if _may_be_quantized(graph, s.read))
         remove_dead_nodes(graph)
         return changed
 
 
 def _may_be_quantized(graph: Graph, edge: Value) -> bool:
-    """Rule 3."""
+    """Rule 4."""
     if IO not in graph.metadata:
         return True
     try:
@@ -198,14 +201,24 @@ def _may_be_quantized(graph: Graph, edge: Value) -> bool:
         return True
 
 
+def _absorb_state(graph: Graph, state: State) -> bool:
+    twin = _quantized_twin(state.write)
+    readers = [node for node in graph.nodes if state.read in node.present_inputs]
+    types = {r.output.type for r in readers if r.op == "quantize"}
+    if twin is None or types != {twin.type} or state.read is state.write or not _absorb_input(graph, state.read):
+        return False
+    state.write, state.initial = twin, quantize(state.initial, twin.type)
+    return True
+
+
 def _absorb_input(graph: Graph, value: Value) -> bool:
     readers = [node for node in graph.nodes if value in node.present_inputs]
-    if not readers or value in graph.outputs or any(r.op != "quantize" for r in readers):
+    if not readers or value in graph.results or any(r.op != "quantize" for r in readers):
         return False
     types = {r.output.type for r in readers}
     if len(types) != 1 or not value.type.dtype.is_float:
         return False
-    if any(r.output in graph.outputs for r in readers):
+    if any(r.output in graph.results for r in readers):
         return False
     value.type = types.pop()
     for reader in readers:

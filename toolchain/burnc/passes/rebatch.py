@@ -15,11 +15,14 @@ def rebatch(graph: Graph, batch: int) -> Graph:
     1. The leading axis of every input, which must be 1, becomes ``batch``; types are inferred anew.
     2. A reshape to a shape that starts with 1 keeps its samples apart: the 1 becomes ``batch``.
     3. No node works along the leading axis (softmax, concat).
-    4. Every graph output must have followed: its leading axis is ``batch``, the rest of its shape as before.
+    4. The graph keeps no state, which would belong to one sample.
+    5. Every graph output must have followed: its leading axis is ``batch``, the rest of its shape as before.
 
     Raises:
         GraphError: an input has no leading axis of 1, or some node mixes or fixes the batch; run it in a loop instead.
     """
+    if graph.states:
+        raise GraphError(f"state %{graph.states[0].name} belongs to one sample", where=f"graph {graph.name!r}")
     result = graph.copy()
     for value in result.inputs:
         if value.type.shape[:1] != (1,):

@@ -32,7 +32,7 @@ class RestoreNames:
             return 0
         values = [v for node in graph.nodes for v in node.outputs] + held
         names = [name for *_, results in nodes for name in results] + constants
-        fixed = {v.name for v in graph.inputs} | {v.name for v in graph.outputs}
+        fixed = {v.name for v in graph.given} | {v.name for v in graph.outputs}
         inner = [(v, n) for v, n in zip(values, names, strict=True) if v not in graph.outputs]
         if len({n for _, n in inner} | fixed) != len(inner) + len(fixed):
             return 0

@@ -70,7 +70,7 @@ def replace_node(builder: Builder, node: Node, value: Value) -> None:
     """
     graph, old = builder.graph, node.output
     if old in graph.outputs:
-        if value in graph.inputs or value in graph.outputs:
+        if value in graph.given or value in graph.results:
             value = builder.node("identity", [value], quant=value.type.quant)
         builder.take_name(value, old)
     elif builder.has_made(value) and not value.is_constant:
@@ -82,7 +82,7 @@ def replace_node(builder: Builder, node: Node, value: Value) -> None:
 
 def remove_dead_nodes(graph: Graph) -> int:
     """Remove the nodes whose results nothing reads; returns how many."""
-    live: set[Value] = set(graph.outputs)
+    live: set[Value] = set(graph.results)
     kept: list[Node] = []
     for node in reversed(graph.nodes):
         if any(v in live for v in node.outputs):

@@ -64,13 +64,13 @@ class SinkTransposes:
 def _name_what_is_computed(graph: Graph) -> None:
     """Rule 7."""
     for mover in graph.nodes:
-        if mover.op not in MOVERS or mover.output in graph.outputs or mover.output.name == mover.name:
+        if mover.op not in MOVERS or mover.output in graph.results or mover.output.name == mover.name:
             continue
         value = mover.input(0)
         while value.producer is not None and value.producer.op in MOVERS:
             value = value.producer.input(0)
         source = value.producer
-        if source is not None and value not in graph.outputs and value.name == f"{source.name}.{source.op}":
+        if source is not None and value not in graph.results and value.name == f"{source.name}.{source.op}":
             value.name, mover.output.name = mover.output.name, value.name
 
 
@@ -135,7 +135,7 @@ def _moved_behind(
     """The node computed on other operands, and the mover behind it."""
     quant = node.output.type.quant
     computed = b.node(node.op, operands, attrs, name=node.name, quant=quant, rounding=node.rounding)
-    if node.output not in b.graph.outputs:
+    if node.output not in b.graph.results:
         b.take_name(computed, node.output)
     return b.node(mover, [computed], mover_attrs, quant=quant)
 
