@@ -12,10 +12,14 @@ import pytest
 from burnc.backends.model_inputs import random_inputs
 from burnc.boards import load_board
 from burnc.codegen.emit_c import emit_c
+from burnc.codegen.estimate import estimate_size
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.projects import project_files
 from burnc.compilers.elf import read_elf
+from burnc.compilers.firmware import build_firmware
 from burnc.compilers.toolchains import find_cross_compiler
+from burnc.devices.model_firmware import build_minimal_firmware, build_serving_firmware
+from burnc.errors import InputError
 from burnc.pipeline import build_flags
 from burnc.sim.simulated_board import open_simulator
 from codegen.exported import MODELS, ROOT, driver, graph_of, run_driver, run_tool
@@ -78,8 +82,6 @@ def test_bare(tmp_path, compiler, monkeypatch):
 @requires("arm-none-eabi-gcc")
 def test_makefile_builds_what_burnc_builds(tmp_path, monkeypatch):
     """Same sources, same flags: the sizes that burnc reports are those of the user's own build."""
-    from burnc.devices.model_firmware import build_serving_firmware
-
     monkeypatch.delenv("BURNC_CC_ARM", raising=False)
     assert find_cross_compiler(PICO.cpu.core).kind == "gcc"
     program = project(tmp_path / "project", "hello", "bare")
@@ -91,8 +93,6 @@ def test_makefile_builds_what_burnc_builds(tmp_path, monkeypatch):
 @requires("arm compiler", "node", "rp2040js")
 def test_self_test_passes_on_the_emulated_board(tmp_path):
     """A main of the user's own, without the harness: the self-test's status comes over the port."""
-    from burnc.compilers.firmware import build_firmware
-
     program = lower(graph_of("kws"), PICO, LowerOptions(name="kws_net"))
     for name, text in emit_c(program).items():
         (tmp_path / name).write_text(text)
@@ -130,3 +130,17 @@ def test_cmake(tmp_path):
     inputs = random_inputs(graph_of("hello"), 2)
     first, second = (run_driver(tmp_path / "build" / n, program, inputs) for n in ("plain", "plus"))
     assert [a.tolist() for r in first for a in r.values()] == [a.tolist() for r in second for a in r.values()]
+
+
+@requires("arm compiler")
+@pytest.mark.parametrize("io", ["arena", "caller"])
+def test_ram_counts_inputs_and_outputs_wherever_they_lie(tmp_path, io):
+    program = lower(graph_of("kws"), PICO, LowerOptions(io=io))
+    measured = build_minimal_firmware(program, tmp_path).ram_bytes
+    # The input and the output take 502 bytes, more than the estimate may be wrong by.
+    assert abs(measured - estimate_size(program).ram) <= 100
+
+
+def test_bare_needs_the_buffers_in_the_arena(tmp_path):
+    with pytest.raises(InputError, match="inside the arena"):
+        project(tmp_path, "hello", "bare", io="caller")

@@ -33,4 +33,7 @@ def estimate_size(program: Program) -> Size:
     code = SUPPORT_BYTES + CALL_BYTES * len(program.steps) + sum(rows.get(name, 0) for name in used)
     for text in program.functions.values():
         code += int(RENDERED_BYTES_PER_CHARACTER * len(re.sub(r"\s+", " ", text)))
-    return Size(code, code + program.weights_bytes, arena_bytes(program) + program.state_bytes + STATIC_RAM_BYTES)
+    ports = [*program.inputs, *program.outputs] if program.io == "caller" else []
+    buffers = sum(p.value.type.nbytes for p in ports)
+    ram = arena_bytes(program) + program.state_bytes + buffers + STATIC_RAM_BYTES
+    return Size(code, code + program.weights_bytes, ram)

@@ -13,6 +13,7 @@ from burnc.codegen.names import string_literal
 from burnc.codegen.program import Port, Program
 from burnc.errors import InputError
 from burnc.ir.metadata import SOURCE
+from burnc.kernel.c99 import C_TYPES
 from burnc.version import VERSION
 
 PROJECTS = ("bare", "cmake")
@@ -44,20 +45,27 @@ def harness_model(program: Program) -> str:
 
 def self_test_main(program: Program) -> str:
     """The smallest main that runs the model once: what the model costs without the harness."""
-    return _render("self_test_main.c.jinja", program)
+    ports = [*program.inputs, *program.outputs] if program.io == "caller" else []
+    buffers = [{"ctype": C_TYPES[p.value.type.dtype], "symbol": p.symbol, "size": p.value.type.size} for p in ports]
+    return _render("self_test_main.c.jinja", program, buffers=buffers)
 
 
 def project_files(program: Program, project: str, model: Mapping[str, str], flags: BuildFlags) -> dict[str, str]:
     """All files of a project, path -> text, the generated C (``model``) among them.
 
     Raises:
-        InputError: there is no such kind of project.
+        InputError: there is no such kind of project, or the inputs and outputs of a bare one are the caller's.
         BoardError: the board does not say how firmware for it is built.
     """
     if project == "cmake":
         sources = sorted(name for name in model if name.endswith(".c"))
         return {**model, "CMakeLists.txt": _render("cmake/CMakeLists.txt.jinja", program, sources=sources)}
     if project == "bare":
+        if program.io == "caller":
+            raise InputError(
+                "a bare project's harness writes inputs and reads outputs inside the arena",
+                hint="leave out --io caller, or export the C alone",
+            )
         return {**model, **_bare(program, model, flags)}
     raise InputError(f"there is no project of the kind {project!r}", hint=f"kinds: {', '.join(PROJECTS)}")
 
