@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from burnc.boards import load_board
-from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.lower import LowerOptions, _safe_overlaps, lower
 from burnc.codegen.program import Program, Scratch
 from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType, Value, verify
 from burnc.ops import operators, spec_of
@@ -189,6 +189,19 @@ def test_an_int8_kernel_in_place_never_runs_over_a_shared_operand():
     y = b.node("clip", [x], ClipAttrs(0.0), quant=quant)
     graph.outputs = [b.node("add", [y, y], quant=quant), b.node("add", [y, x], quant=quant)]
     assert_sound(lower(graph, HOST))
+
+
+def test_a_step_that_reads_the_bytes_in_another_way_too_is_not_in_place():
+    graph, b, x = started(4, 4)
+    y = relu(b, x, "y")
+    other = b.node("reshape", [y], ReshapeAttrs((4, 4)), outputs=("other",))
+    graph.outputs = [b.node("matmul", [y, other], outputs=("z",))]
+    program = lower(graph, HOST)
+    step = program.steps[1].node
+    first, second, z = step.input(0), step.input(1), step.output
+    views, lives = {second: first}, {first: [0, 1], z: [1, 2]}
+    assert _safe_overlaps(program, views, [(1, first, z, 0)], lives) == []
+    assert len(_safe_overlaps(program, views, [(1, first, z, 0), (1, second, z, 0)], lives)) == 2
 
 
 def test_wider_results_keep_their_distance():

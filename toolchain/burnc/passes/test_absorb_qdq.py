@@ -229,6 +229,7 @@ def test_a_float_output_that_is_also_quantized_stays_float() -> None:
     y = net.conv(net.qdq("x"))
     graph = net.imported(y, net.qdq(y, 0.05, 10))
     assert [v.type.dtype for v in graph.outputs] == [DType.FLOAT32, DType.INT8]
+    assert [n.output.type.dtype for n in graph.nodes if n.op == "conv2d"] == [DType.FLOAT32]
 
 
 def test_the_integers_themselves_as_output() -> None:

@@ -43,6 +43,12 @@ def test_a_term_that_varies_otherwise_or_broadcasts_the_result_is_not(shape: tup
     assert changed(FOLD, graph, [b.node("add", [y, term(b, *shape)])]) == 0
 
 
+@pytest.mark.parametrize("shape", [(8, 1), (8, 1, 1)])
+def test_as_many_values_as_channels_along_another_axis_are_not_folded(shape: tuple[int, ...]) -> None:
+    graph, b, x = started(1, 9, 9, 4)
+    assert changed(FOLD, graph, [b.node("add", [conv(b, x), term(b, *shape)])]) == 0
+
+
 def test_a_fully_connected_layer_takes_the_bias() -> None:
     graph, b, x = started(*SHAPE)
     y = b.node("add", [b.node("fully_connected", [x, b.constant("w", floats(5, 4))]), term(b, 5)])
