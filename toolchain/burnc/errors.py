@@ -102,5 +102,9 @@ class ProtocolError(BurncError):
     """A device that answered out of turn, damaged or not at all."""
 
 
+class PortError(BurncError):
+    """A serial port or USB drive that is missing, taken by another program, not permitted or gone."""
+
+
 class SimulationError(BurncError):
     """An emulated board that faulted or stopped before it had answered."""

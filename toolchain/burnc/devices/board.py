@@ -9,8 +9,8 @@ from burnc.boards import Board, load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
 from burnc.codegen.rendered import build_kernel
+from burnc.devices.emulated_model import EmulatedModel
 from burnc.devices.model_firmware import build_serving_firmware
-from burnc.devices.served_model import ServedModel
 from burnc.errors import GraphError
 from burnc.ir import Graph, Node, Value, with_outputs
 
@@ -51,7 +51,7 @@ class BoardBackend(Backend):
         return BoardExecutable(self.board, tapped, program, self._profile)
 
 
-class BoardExecutable(ServedModel):
+class BoardExecutable(EmulatedModel):
     """Firmware of a lowered graph on its emulated board."""
 
     def __init__(self, board: Board, graph: Graph, program: Program, profile: bool) -> None:

@@ -40,10 +40,13 @@ def compare_device(graph: Graph, reference: Backend, device: Backend, inputs: Se
         if failing is None:
             verdict = "bit-exact" if exact else "within-tolerance"
             return TargetVerdict(device.name, verdict, len(inputs), 0, largest, latency_ms=speed[0], clock_hz=speed[1])
-        first = first_difference(graph, reference, device, failing)
     except BurncError as error:
         return TargetVerdict(device.name, "unavailable", why=str(error))
-    why = f"first at node {first.node!r}" if first else "the outputs differ, but no inner value does"
+    try:
+        first = first_difference(graph, reference, device, failing)
+        why = f"first at node {first.node!r}" if first else "the outputs differ, but no inner value does"
+    except BurncError as error:
+        first, why = None, f"the outputs differ; where they part cannot be told: {error}"
     return TargetVerdict(device.name, "differs", len(inputs), mismatches, largest, first, why, *speed)
 
 

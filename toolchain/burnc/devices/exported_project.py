@@ -13,7 +13,7 @@ from burnc.boards import Board, load_board
 from burnc.codegen.projects import MANIFEST
 from burnc.compilers.compile import Optimize
 from burnc.compilers.firmware import Firmware, build_firmware
-from burnc.devices.served_model import ServedModel
+from burnc.devices.emulated_model import EmulatedModel
 from burnc.errors import GraphError, InputError
 from burnc.ir import DType, Graph, QuantParams, TensorType, Value
 
@@ -41,14 +41,14 @@ class ExportedProject:
     signature: Graph
     layers: list[Layer]
 
-    def serve(self) -> ServedModel:
+    def serve(self) -> EmulatedModel:
         """Compile the project; it runs on the emulated board it was exported for.
 
         Raises:
             BoardError, CompileError, DoesNotFitError, ToolMissingError: it cannot be built.
         """
         board = _with_support_in(self.folder, load_board(self.board))
-        return ServedModel(board, self.signature, len(self.layers), lambda out: self._build(board, out))
+        return EmulatedModel(board, self.signature, len(self.layers), lambda out: self._build(board, out))
 
     def _build(self, board: Board, out_dir: Path) -> Firmware:
         return build_firmware(

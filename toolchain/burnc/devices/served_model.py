@@ -1,24 +1,19 @@
-"""A model that firmware serves on an emulated board: written to and read from over the protocol."""
+"""A model that firmware serves on a board, emulated or real: written to and read from over the protocol."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from burnc.backends.protocol import check_inputs
 from burnc.boards import Board
-from burnc.compilers.firmware import Firmware
-from burnc.errors import BurncError, SimulationError
+from burnc.errors import BurncError
 from burnc.ir import Array, Graph
 from burnc.protocol.client import Client
 from burnc.protocol.messages import RunReport
-from burnc.sim.simulated_board import SimulatedRp2040, open_simulator
 
 
 @dataclass(frozen=True)
@@ -29,31 +24,33 @@ class BoardRun:
     report: RunReport
 
 
-class ServedModel:
-    """Firmware and the emulated board it runs on, which starts with the first run; both go when this is collected.
+class ServedModel(ABC):
+    """Firmware on a board as something that runs; how the board is reached is for the kinds of boards to say.
 
     Args:
         graph: its inputs and outputs are the firmware's, in the same order.
-        layer_count: how many layers the firmware counts cycles of.
-        build: makes the firmware in the folder that it is given.
     """
 
-    def __init__(self, board: Board, graph: Graph, layer_count: int, build: Callable[[Path], Firmware]) -> None:
+    def __init__(self, board: Board, graph: Graph) -> None:
         self.board = board
         self.graph = graph
-        folder = Path(tempfile.mkdtemp(prefix="burnc-board-"))
-        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.firmware = build(folder)
         self.last_report: RunReport | None = None
-        self._layer_count = layer_count
-        self._simulator: SimulatedRp2040 | None = None
         self._client: Client | None = None
+
+    @abstractmethod
+    def connect(self) -> Client:
+        """Open a session with the firmware, whose state is clear then."""
+
+    @abstractmethod
+    def disconnect(self) -> None:
+        """End what ``connect`` began."""
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """One inference; outputs and kept values by name.
 
         Raises:
-            SimulationError: the firmware faulted or fell silent. ProtocolError: it answered nonsense.
+            SimulationError: the firmware faulted or fell silent. PortError: the port is gone.
+            ProtocolError: the firmware answered nonsense.
         """
         return self.measured_run(inputs).outputs
 
@@ -65,7 +62,7 @@ class ServedModel:
     def measured_run(self, inputs: Mapping[str, Array], *, measure_stack: bool = False) -> BoardRun:
         """One inference with cycles, and the stack where asked for."""
         arrays = check_inputs(self.graph, inputs)
-        client = self._connect()
+        client = self._session()
         for index, value in enumerate(self.graph.inputs):
             client.write_input(index, np.ascontiguousarray(arrays[value.name]).tobytes())
         report = client.run(profile=True, measure_stack=measure_stack)
@@ -79,18 +76,11 @@ class ServedModel:
         return BoardRun(outputs, report)
 
     def close(self) -> None:
-        """End the emulator; the next run would start it anew."""
-        if self._simulator is not None:
-            self._simulator.close()
-        self._simulator = self._client = None
+        """End the session; the next run would begin another."""
+        self._client = None
+        self.disconnect()
 
-    def _connect(self) -> Client:
+    def _session(self) -> Client:
         if self._client is None:
-            self._simulator = open_simulator(self.board, self.firmware.elf)
-            weakref.finalize(self, self._simulator.close)
-            client = self._simulator.client()
-            hello = client.hello()
-            if hello.layer_count != self._layer_count:
-                raise SimulationError("the firmware serves another model", where=hello.model)
-            self._client = client
+            self._client = self.connect()
         return self._client

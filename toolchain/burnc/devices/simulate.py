@@ -8,13 +8,13 @@ import numpy as np
 
 from burnc.backends.protocol import Executable
 from burnc.devices.compare import differences
-from burnc.devices.served_model import ServedModel
+from burnc.devices.emulated_model import EmulatedModel
 from burnc.ir import Array
 from burnc.reports import LayerCycles, SimulateReport
 
 
 def simulate(
-    served: ServedModel,
+    served: EmulatedModel,
     layers: Sequence[tuple[str, str, int]],
     arena_bytes: int,
     inputs: Sequence[Mapping[str, Array]],

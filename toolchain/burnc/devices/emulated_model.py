@@ -1,0 +1,48 @@
+"""A model on an emulated board: its firmware is built, and the emulator starts with the first run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+from burnc.boards import Board
+from burnc.compilers.firmware import Firmware
+from burnc.devices.served_model import ServedModel
+from burnc.errors import SimulationError
+from burnc.ir import Graph
+from burnc.protocol.client import Client
+from burnc.sim.simulated_board import open_simulator
+
+
+class EmulatedModel(ServedModel):
+    """Firmware and the emulated board it runs on; both go when this is collected.
+
+    Args:
+        layer_count: how many layers the firmware counts cycles of.
+        build: makes the firmware in the folder that it is given.
+    """
+
+    def __init__(self, board: Board, graph: Graph, layer_count: int, build: Callable[[Path], Firmware]) -> None:
+        super().__init__(board, graph)
+        folder = Path(tempfile.mkdtemp(prefix="burnc-board-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.firmware = build(folder)
+        self._layer_count = layer_count
+        self._stop: Callable[[], object] = lambda: None
+
+    def connect(self) -> Client:
+        """Start the emulator."""
+        simulator = open_simulator(self.board, self.firmware.elf)
+        self._stop = weakref.finalize(self, simulator.close)
+        client = simulator.client()
+        hello = client.hello()
+        if hello.layer_count != self._layer_count:
+            raise SimulationError("the firmware serves another model", where=hello.model)
+        return client
+
+    def disconnect(self) -> None:
+        """End the emulator."""
+        self._stop()
