@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.broadcast import aligned
+from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
+from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
@@ -77,6 +78,11 @@ def clamped(xp: Any, a: Any, y: Any) -> Any:
     return xp.clip(y, y.dtype.type(a.activation_min), y.dtype.type(a.activation_max))
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    dy = through_activation(b, node, dy)
+    return [summed_to(b, dy, v.type.shape) for v in node.present_inputs]
+
+
 def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("add", [node.input(0), node.input(1)])]
 
@@ -97,6 +103,7 @@ add = OpSpec(
     integer=integer,
     body=body,
     body_int8=body_int8,
+    gradient=gradient,
     quant=QuantRule(),
     factors=factors,
     onnx=(onnx_op("Add", build=from_onnx),),

@@ -17,11 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import DType, Node, TensorType, Value
+from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
 from burnc.ops.case import Operand, case
+from burnc.ops.clip_gradient import through_activation
+from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
+from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.max_pool2d import global_window, kernel_shape
 from burnc.ops.max_pool2d import infer as infer_pooled
@@ -124,10 +127,10 @@ def _rounded_mean(k: KernelBuilder, centred: Expr, count: Expr, zero_point: int)
 
 
 def forward(xp: Any, a: AveragePool2dAttrs, x: Any) -> Any:
-    total = windows(x, a.kernel, a.stride, a.dilation, a.pad, 0).sum(axis=(3, 4), dtype=np.float32)
+    total = windows(x, a.kernel, a.stride, a.dilation, a.pad, 0).sum(axis=(3, 4), dtype=x.dtype)
     shapes = [TensorType(DType.FLOAT32, v.shape) for v in (x, total)]
     rows, columns = tap_counts(a, *shapes)
-    y = total / np.multiply.outer(rows, columns).astype(np.float32)[None, :, :, None]
+    y = total / np.multiply.outer(rows, columns).astype(x.dtype)[None, :, :, None]
     return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
 
 
@@ -142,6 +145,20 @@ def integer(node: Node, x: Integers) -> Integers:
     stored = total + count * zero_point
     mean = np.sign(stored) * ((np.abs(stored) + count // 2) // count)
     return to_output(node, mean - zero_point)
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    """Each element of dy over its window's count, at every tap: the way back through depthwise weights of one."""
+    a: AveragePool2dAttrs = node.attrs
+    x, dtype = node.input(0).type, dy.type.dtype.numpy
+    counts = np.multiply.outer(*tap_counts(a, x, node.output.type))[:, :, None]
+    dy = through_activation(b, node, dy)
+    share = b.node("mul", [dy, b.constant("share", (1 / counts).astype(dtype))])
+    if a.kernel == x.shape[1:3] and a.pad == NO_PADDING and a.dilation == (1, 1):
+        return [b.node("expand", [share], ExpandAttrs(x.shape))]
+    attrs = Conv2dInputGradientAttrs((x.shape[1], x.shape[2]), a.stride, a.dilation, a.pad, x.shape[3])
+    ones = b.constant("taps", np.ones((x.shape[3], *a.kernel, 1), dtype))
+    return [b.node("conv2d_input_gradient", [share, ones], attrs)]
 
 
 def from_onnx(node: FileNode) -> list[Value]:
@@ -200,6 +217,7 @@ average_pool2d = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(),
     factors=factors,
     onnx=(onnx_op("AveragePool", build=from_onnx), onnx_op("GlobalAveragePool", build=from_onnx_global)),

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.broadcast import negated
 from burnc.ops.case import Operand, case, weights
 from burnc.ops.mapping import FileNode, onnx_op
+from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.spatial import from_nhwc, to_nhwc
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
@@ -46,7 +48,26 @@ def body(
 
 
 def forward(xp: Any, a: BatchNormAttrs, x: Any, gamma: Any, beta: Any, mean: Any, var: Any) -> Any:
-    return (x - mean) / xp.sqrt(var + np.float32(a.epsilon)) * gamma + beta
+    return (x - mean) / xp.sqrt(var + var.dtype.type(a.epsilon)) * gamma + beta
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    """With given mean and variance; training uses the batch's own, made of simpler operators."""
+    x, gamma, _, mean, variance = (node.input(i) for i in range(5))
+    dtype, lead = dy.type.dtype.numpy, ReduceAttrs(tuple(range(dy.type.rank - 1)))
+    shifted = b.node("add", [variance, b.constant("epsilon", np.array(node.attrs.epsilon, dtype))])
+    scale = b.node("div", [gamma, b.node("sqrt", [shifted])])
+    centred = b.node("sub", [x, mean])
+    total = b.node("reduce_sum", [dy], lead)
+    product = b.node("reduce_sum", [b.node("mul", [dy, centred])], lead)
+    slope = b.node("mul", [b.node("mul", [product, scale]), b.constant("minus_half", np.array(-0.5, dtype))])
+    return [
+        b.node("mul", [dy, scale]),
+        b.node("div", [product, b.node("sqrt", [shifted])]),
+        total,
+        negated(b, b.node("mul", [total, scale])),
+        b.node("div", [slope, shifted]),
+    ]
 
 
 def from_onnx(node: FileNode) -> list[Value]:
@@ -81,6 +102,7 @@ batch_norm = OpSpec(
     infer=infer,
     forward=forward,
     body=body,
+    gradient=gradient,
     onnx=(onnx_op("BatchNormalization", build=from_onnx),),
     to_onnx=to_onnx,
     cases=tuple(

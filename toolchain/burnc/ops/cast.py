@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnc.errors import GraphError
-from burnc.ir import DType, Node, TensorType, Value
+from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, lift
 from burnc.ops.case import Operand, case
@@ -78,6 +78,14 @@ def from_tflite(node: FileNode) -> list[Value]:
     return [node.emit("cast", [node.input(0)], CastAttrs(declared.dtype.value))]
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value | None]:
+    """Back to the input's type; what was or became an integer has none."""
+    source = node.input(0).type.dtype
+    if not (source.is_float and dy.type.dtype.is_float):
+        return [None]
+    return [b.node("cast", [dy], CastAttrs(source.value))]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     codes = {name: code for code, name in ONNX_TYPES.items()}
     w.emit("Cast", [w.input(node, 0)], [w.output(node)], to=codes[node.attrs.to])
@@ -89,6 +97,7 @@ cast = OpSpec(
     infer=infer,
     forward=forward,
     body=body,
+    gradient=gradient,
     onnx=(onnx_op("Cast", build=from_onnx),),
     tflite=(tflite_op("CAST", build=from_tflite),),
     to_onnx=to_onnx,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burnc.ir import Array, Node, Value
+from burnc.ir import Array, Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops.case import EDGES, Operand, case
@@ -34,6 +34,12 @@ def integer(node: Node, x: Array) -> Array:
     centred = x.astype(np.int64) - x_type.zero_point
     scaled = multiply_by_quantized_multiplier(centred, multiplier, shift, node.rounding) + y_type.zero_point
     return np.clip(scaled, *activation_range(y_type, a.activation_min, a.activation_max)).astype(y_type.dtype.numpy)
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    from burnc.ops.clip_gradient import through_activation
+
+    return [through_activation(b, node, dy)]
 
 
 def from_onnx_clip(node: FileNode) -> list[Value]:
@@ -72,6 +78,7 @@ clip = OpSpec(
     forward=lambda xp, a, x: xp.clip(x, np.float32(a.activation_min), np.float32(a.activation_max)),
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(),
     onnx=(onnx_op("Relu", build=_fixed(0.0, math.inf)), onnx_op("Clip", build=from_onnx_clip)),
     tflite=(

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
+from burnc.ops.slice import SliceAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
 
@@ -82,6 +83,15 @@ def _build(node: FileNode) -> list[Value]:
     return [node.emit("concat", parts, ConcatAttrs(int(node.attribute("axis", 0))))]
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    axis, start, found = node.attrs.axis % dy.type.rank, 0, []
+    for value in node.present_inputs:
+        starts = tuple(start if i == axis else 0 for i in range(dy.type.rank))
+        found.append(b.node("slice", [dy], SliceAttrs(starts, value.type.shape)))
+        start += value.type.shape[axis]
+    return found
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     names = [w.input(node, i) for i in range(len(node.inputs))]
     w.emit("Concat", names, [w.output(node)], axis=node.attrs.axis)
@@ -94,6 +104,7 @@ concat = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Concat", build=from_onnx),),
     tflite=(tflite_op("CONCATENATION", build=from_tflite),),

@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, Node, TensorType, Value
+from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import case, weights
+from burnc.ops.clip_gradient import through_activation
+from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
+from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
@@ -90,7 +94,7 @@ def _accumulate(a: Conv2dAttrs, x: Any, w: Any, fill: Any, dtype: Any) -> Any:
 
 
 def forward(xp: Any, a: Conv2dAttrs, x: Any, w: Any, b: Any = None) -> Any:
-    y = _accumulate(a, x, w, 0, np.float32)
+    y = _accumulate(a, x, w, 0, x.dtype)
     if b is not None:
         y = y + b
     return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
@@ -101,6 +105,19 @@ def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> 
     # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
     acc = _accumulate(node.attrs, centred, w, 0, np.float64).astype(np.int64)
     return requantized(node, acc if b is None else acc + b)
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value | None]:
+    a: Conv2dAttrs = node.attrs
+    x, w = node.input(0), node.input(1)
+    dy = through_activation(b, node, dy)
+    geometry = (a.stride, a.dilation, a.pad, a.groups)
+    size, kernel = (x.type.shape[1], x.type.shape[2]), (w.type.shape[1], w.type.shape[2])
+    dx = b.node("conv2d_input_gradient", [dy, w], Conv2dInputGradientAttrs(size, *geometry))
+    dw = b.node("conv2d_weight_gradient", [x, dy], Conv2dWeightGradientAttrs(kernel, *geometry))
+    if len(node.inputs) < 3:
+        return [dx, dw]
+    return [dx, dw, b.node("reduce_sum", [dy], ReduceAttrs((0, 1, 2)))]
 
 
 def macs(node: Node) -> int:
@@ -182,6 +199,7 @@ conv2d = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(weights=1, bias=2),
     macs=macs,
     onnx=(onnx_op("Conv", build=from_onnx),),

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import case, weights
+from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
@@ -75,6 +77,18 @@ def factors(node: Node) -> NDArray[np.float64]:
     if w.quant.axis is None:
         return np.array([float(np.float32(x.scale) * np.float32(w.scale)) / y.scale])
     return x.scale * np.array(w.quant.scale, np.float64) / y.scale
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    x, w = node.input(0), node.input(1)
+    dy = through_activation(b, node, dy)
+    columns, filters = w.type.shape[1], w.type.shape[0]
+    rows = dy.type.size // filters
+    flat = b.node("reshape", [dy], ReshapeAttrs((rows, filters)))
+    turned = b.node("transpose", [flat], TransposeAttrs(SWAPPED))
+    dw = b.node("matmul", [turned, b.node("reshape", [x], ReshapeAttrs((rows, columns)))])
+    dx = b.node("reshape", [b.node("matmul", [flat, w])], ReshapeAttrs(x.type.shape))
+    return [dx, dw, b.node("reduce_sum", [flat], ReduceAttrs((0,)))][: len(node.inputs)]
 
 
 def macs(node: Node) -> int:
@@ -171,6 +185,7 @@ fully_connected = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(weights=1, bias=2),
     factors=factors,
     macs=macs,

@@ -48,6 +48,7 @@ identity = OpSpec(
     forward=lambda xp, a, x: x,
     integer=lambda node, x: x,
     body=body,
+    gradient=lambda b, node, dy: [dy],
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Identity", build=from_onnx_identity), onnx_op("Dropout", build=from_onnx_dropout)),
     to_onnx=to_onnx,

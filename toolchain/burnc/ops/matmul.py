@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops.broadcast import aligned
+from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, requantized
+from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 from burnc.ops.transpose import TransposeAttrs
 
@@ -72,6 +73,28 @@ def factors(node: Node) -> NDArray[np.float64]:
     return np.array([float(np.float32(left.scale) * np.float32(right.scale)) / y.scale])
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    """Left: dy R'; right: L' dy; with 1-D operands as the row and the column that they stand for."""
+    left, right = node.input(0), node.input(1)
+    row = left if left.type.rank > 1 else b.node("reshape", [left], ReshapeAttrs((1, left.type.size)))
+    column = right if right.type.rank > 1 else b.node("reshape", [right], ReshapeAttrs((right.type.size, 1)))
+    batch = broadcast_shapes(row.type.shape[:-2], column.type.shape[:-2])
+    dy = b.node("reshape", [dy], ReshapeAttrs((*batch, row.type.shape[-2], column.type.shape[-1])))
+    found = []
+    for operand, matrix, factors in (
+        (left, row, (dy, _turned(b, column))),
+        (right, column, (_turned(b, row), dy)),
+    ):
+        part = summed_to(b, b.node("matmul", factors), matrix.type.shape)
+        found.append(part if operand is matrix else b.node("reshape", [part], ReshapeAttrs(operand.type.shape)))
+    return found
+
+
+def _turned(b: Builder, x: Value) -> Value:
+    axes = range(x.type.rank)
+    return b.node("transpose", [x], TransposeAttrs((*axes[:-2], axes[-1], axes[-2])))
+
+
 def macs(node: Node) -> int:
     return node.output.type.size * node.input(0).type.shape[-1]
 
@@ -107,6 +130,7 @@ matmul = OpSpec(
     forward=lambda xp, a, left, right: xp.asarray(xp.matmul(left, right)),
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(),
     factors=factors,
     macs=macs,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import Operand, case
+from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spatial import (
@@ -78,6 +79,11 @@ def integer(node: Node, x: Integers) -> Integers:
     lowest = node.input(0).type.dtype.limits[0]
     y = windows(x, a.kernel, a.stride, a.dilation, a.pad, lowest).max(axis=(3, 4)).astype(np.int64)
     return to_output(node, y - node.input(0).type.zero_point)
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    attrs = replace(node.attrs, activation_min=-math.inf, activation_max=math.inf)
+    return [b.node("max_pool2d_gradient", [node.input(0), through_activation(b, node, dy)], attrs)]
 
 
 def from_onnx(node: FileNode) -> list[Value]:
@@ -146,6 +152,7 @@ max_pool2d = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("MaxPool", build=from_onnx), onnx_op("GlobalMaxPool", build=from_onnx_global)),
     tflite=(tflite_op("MAX_POOL_2D", build=from_tflite),),

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir import Node, Value
+from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.add import clamped, infer_broadcast
-from burnc.ops.broadcast import aligned
+from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
+from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
@@ -38,6 +39,12 @@ def forward(xp: Any, a: MulAttrs, left: Any, right: Any) -> Any:
     return clamped(xp, a, xp.multiply(left, right))
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    dy = through_activation(b, node, dy)
+    left, right = node.input(0), node.input(1)
+    return [summed_to(b, b.node("mul", [dy, other]), v.type.shape) for v, other in ((left, right), (right, left))]
+
+
 def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("mul", [node.input(0), node.input(1)])]
 
@@ -57,6 +64,7 @@ mul = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(),
     onnx=(onnx_op("Mul", build=from_onnx),),
     tflite=(tflite_op("MUL", build=from_tflite),),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.numerics import quantize
@@ -84,6 +84,27 @@ def integer(node: Node, x: Integers) -> Integers:
     return np.pad(x, a.pads, constant_values=quantized_value(a, node.input(0).type))
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    from burnc.ops.slice import SliceAttrs
+    from burnc.ops.transpose import TransposeAttrs
+
+    a: PadAttrs = node.attrs
+    shape = node.input(0).type.shape
+    if a.mode == "constant":
+        return [b.node("slice", [dy], SliceAttrs(tuple(before for before, _ in a.pads), shape))]
+    # Several elements were read from one: along each axis a product with the 0/1 matrix that says which.
+    for axis, pads in enumerate(a.pads):
+        if pads == (0, 0):
+            continue
+        source = np.pad(np.arange(shape[axis]), pads, mode=a.mode)  # type: ignore[call-overload]
+        matrix = b.constant("source", (source[:, None] == np.arange(shape[axis])).astype(dy.type.dtype.numpy))
+        swap = list(range(dy.type.rank))
+        swap[axis], swap[-1] = swap[-1], swap[axis]
+        turned = b.node("transpose", [dy], TransposeAttrs(tuple(swap)))
+        dy = b.node("transpose", [b.node("matmul", [turned, matrix])], TransposeAttrs(tuple(swap)))
+    return [dy]
+
+
 def permuted(a: PadAttrs, permutation: Sequence[int]) -> PadAttrs:
     return replace(a, pads=tuple(a.pads[permutation.index(axis)] for axis in range(len(permutation))))
 
@@ -142,6 +163,7 @@ pad = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
+    gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Pad", build=from_onnx),),
     tflite=(tflite_op("PAD", build=from_tflite), tflite_op("PADV2", build=from_tflite)),

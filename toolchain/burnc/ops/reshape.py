@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, Node, TensorType, Value
+from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
@@ -115,6 +115,10 @@ def from_tflite_reshape(node: FileNode) -> list[Value]:
     return _emit(node, resolve(node, node.input(0), wanted, zero_copies=False))
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    return [b.node("reshape", [dy], ReshapeAttrs(node.input(0).type.shape))]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     shape = w.constant(np.array(node.attrs.shape, np.int64), "shape")
     w.emit("Reshape", [w.input(node, 0), shape], [w.output(node)], allowzero=1)
@@ -131,6 +135,7 @@ reshape = OpSpec(
     forward=_same_elements,
     integer=lambda node, x: x.reshape(node.attrs.shape),
     body=body,
+    gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(
         onnx_op("Reshape", build=from_onnx_reshape),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Node, QuantParams, TensorType, Value
+from burnc.ir import Builder, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.kernel.fixed_point import one_over_one_plus_x
@@ -29,6 +29,7 @@ from burnc.numerics import (
 from burnc.numerics import one_over_one_plus_x as reciprocal_of_one_plus
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
@@ -137,6 +138,18 @@ def forward(xp: Any, a: SoftmaxAttrs, x: Any) -> Any:
     return power / power.sum(axis=a.axis, keepdims=True)
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    """The input's: beta * y * (dy - sum(dy * y))."""
+    a: SoftmaxAttrs = node.attrs
+    y = node.output
+    along = ReduceAttrs((a.axis % y.type.rank,), keepdims=True)
+    mean = b.node("reduce_sum", [b.node("mul", [dy, y])], along)
+    dx = b.node("mul", [y, b.node("sub", [dy, mean])])
+    if a.beta == 1.0:
+        return [dx]
+    return [b.node("mul", [dx, b.constant("beta", np.array(a.beta, y.type.dtype.numpy))])]
+
+
 def permuted(a: SoftmaxAttrs, permutation: Sequence[int]) -> SoftmaxAttrs:
     # Counted from the end, as everywhere here: the printed form then knows one spelling.
     return replace(a, axis=permutation[a.axis] - len(permutation))
@@ -173,6 +186,7 @@ softmax = OpSpec(
     integer=integer,
     body=body,
     body_int8=body_int8,
+    gradient=gradient,
     quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
     onnx=(onnx_op("Softmax", build=from_onnx),),
     tflite=(tflite_op("SOFTMAX", build=from_tflite),),

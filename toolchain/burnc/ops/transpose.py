@@ -1,4 +1,4 @@
-"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite TRANSPOSE."""
+"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite TRANSPOSE"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, QuantParams, TensorType, Value
+from burnc.ir import Builder, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
@@ -51,6 +51,11 @@ def from_tflite(node: FileNode) -> list[Value]:
     return [node.emit("transpose", [node.input(0)], TransposeAttrs(tuple(permutation)))]
 
 
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    permutation = node.attrs.permutation
+    return [b.node("transpose", [dy], TransposeAttrs(tuple(permutation.index(i) for i in range(len(permutation)))))]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     w.emit("Transpose", [w.input(node, 0)], [w.output(node)], perm=node.attrs.permutation)
 
@@ -62,6 +67,7 @@ transpose = OpSpec(
     forward=lambda xp, a, x: np.ascontiguousarray(x.transpose(a.permutation)),
     integer=lambda node, x: np.ascontiguousarray(x.transpose(node.attrs.permutation)),
     body=body,
+    gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Transpose", build=from_onnx),),
     tflite=(tflite_op("TRANSPOSE", build=from_tflite),),

@@ -1,0 +1,152 @@
+"""Every operator with a gradient, every float case of it: autodiff against central finite differences in float64."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.errors import GraphError
+from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, verify
+from burnc.ops import OpSpec, operators
+from burnc.ops.case import Case
+from burnc.ops.reduce_sum import ReduceAttrs
+from burnc.passes.autodiff import differentiate
+from conformance.single_node import float_subjects, seed_of
+
+STEP = 1e-6
+# Their derivative is 0 almost everywhere, or they only stand in gradients.
+STRAIGHT_THROUGH = {"fake_quant"}
+WITHOUT = {
+    "clip_gradient", "conv2d_input_gradient", "conv2d_weight_gradient", "dequantize", "fake_quant_gradient",
+    "max_pool2d_gradient", "one_hot", "quantize",
+}  # fmt: skip
+
+SUBJECTS = [s for s in float_subjects() if s.spec.gradient is not None and s.spec.name not in STRAIGHT_THROUGH]
+
+
+def test_who_has_no_gradient():
+    own = {name for name, spec in operators().items() if spec.gradient is None}
+    assert own & WITHOUT == WITHOUT
+
+
+def weighted(spec: OpSpec, case: Case) -> tuple[Graph, dict[str, Array], Value]:
+    """The operator in float64, and the sum of its results times fixed random numbers."""
+    graph = Graph(spec.name)
+    b = Builder(graph, operators())
+    rng = np.random.default_rng(seed_of(case))
+    inputs: dict[str, Array] = {}
+    values: list[Value | None] = []
+    for index, operand in enumerate(case.operands):
+        if operand is None:
+            values.append(None)
+            continue
+        data = operand.sample(rng)
+        data = data.astype(np.float64) if data.dtype.kind == "f" else data
+        inputs[f"x{index}"] = data
+        values.append(b.input(f"x{index}", TensorType(DType.of(data), data.shape)))
+    y = b.node(spec.name, values, case.attrs, outputs=("y",))
+    weights = b.constant("weights", rng.uniform(0.5, 1.5, y.type.shape))
+    loss = b.node("reduce_sum", [b.node("mul", [y, weights])], ReduceAttrs(tuple(range(y.type.rank))))
+    graph.outputs = [loss]
+    return graph, inputs, loss
+
+
+def differences(graph: Graph, inputs: Mapping[str, Array], name: str) -> tuple[Array, Array]:
+    """Central differences, and where the function is smooth: the one-sided ones agree."""
+    executable = NumpyReference().compile(graph)
+
+    def loss(data: Array) -> float:
+        (value,) = executable.run({**inputs, name: data}).values()
+        return float(value)
+
+    data = inputs[name]
+    central, smooth = np.zeros(data.shape), np.zeros(data.shape, bool)
+    here = loss(data)
+    for index in np.ndindex(data.shape):
+        moved = [data.copy(), data.copy()]
+        step = STEP * max(1.0, abs(float(data[index])))
+        moved[0][index] -= step
+        moved[1][index] += step
+        before, after = map(loss, moved)
+        central[index] = (after - before) / (2 * step)
+        one_sided = (here - before) / step, (after - here) / step
+        smooth[index] = np.isclose(*one_sided, rtol=1e-3, atol=1e-4)
+    return central, smooth
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=str)
+def test_gradient_equals_finite_differences(subject):
+    operands = [o for o in subject.case.operands if o is not None]
+    floats = [i for i, o in enumerate(subject.case.operands) if o is not None and o.dtype == "float32"]
+    to = getattr(subject.case.attrs, "to", "float32")
+    if (len(floats) < len(operands) and subject.spec.name != "softmax_cross_entropy") or not to.startswith("float"):
+        pytest.skip("integers have no gradient")
+    graph, inputs, loss = weighted(subject.spec, subject.case)
+    names = [f"x{i}" for i in floats]
+    forward = graph.copy()
+    graph.outputs = differentiate(graph, loss, [graph.value(name) for name in names])
+    verify(graph)
+    with np.errstate(all="ignore"):
+        found = NumpyReference().compile(graph).run(inputs)
+        for name, value in zip(names, graph.outputs, strict=True):
+            gradient = found[value.name]
+            wanted, smooth = differences(forward, inputs, name)
+            smooth &= np.isfinite(inputs[name]) & (np.abs(inputs[name]) < 1e6)
+            assert smooth.mean() > 0.4
+            np.testing.assert_allclose(gradient[smooth], wanted[smooth], rtol=1e-5, atol=1e-6)
+
+
+def test_straight_through():
+    spec = operators()["fake_quant"]
+    graph = Graph("g")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (5,)))
+    scale, zero = b.constant("scale", np.float32(0.1)), b.constant("zero", np.float32(28))
+    y = b.node(spec.name, [x, scale, zero])
+    loss = b.node("reduce_sum", [b.node("mul", [y, y])], ReduceAttrs((0,)))
+    graph.outputs = [y, *differentiate(graph, loss, [x])]
+    result = NumpyReference().compile(graph).run({"x": np.array([-99, -15.6, 0.14, 9.9, 10.1], np.float32)})
+    rounded, gradient = result.values()
+    np.testing.assert_allclose(rounded, [-15.6, -15.6, 0.1, 9.9, 9.9], rtol=1e-6)
+    np.testing.assert_allclose(gradient, [0, -31.2, 0.2, 19.8, 0], rtol=1e-5)
+
+
+def test_a_value_that_is_read_twice_gets_the_sum():
+    graph = Graph("g")
+    b = Builder(graph, operators())
+    x, unused = (b.input(name, TensorType(DType.FLOAT32, (3,))) for name in ("x", "unused"))
+    square = b.node("mul", [x, x])
+    loss = b.node("reduce_sum", [b.node("mul", [square, x])], ReduceAttrs((0,)))
+    graph.outputs = differentiate(graph, loss, [x, unused])
+    data = np.array([1, -2, 3], np.float32)
+    cubed, nothing = NumpyReference().compile(graph).run({"x": data, "unused": data}).values()
+    np.testing.assert_allclose(cubed, 3 * data**2)
+    assert not nothing.any()
+
+
+def test_refusals():
+    graph = Graph("g")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (3,)))
+    silent = dataclasses.replace(operators()["sqrt"], gradient=None)
+    y = b.node("sqrt", [x])
+    loss = b.node("reduce_sum", [y], ReduceAttrs((0,)))
+    with pytest.raises(GraphError, match="one float"):
+        differentiate(graph, y, [x])
+    graph.nodes[0].operator = silent
+    with pytest.raises(GraphError, match="no gradient"):
+        differentiate(graph, loss, [x])
+
+
+def test_what_serves_no_gradient_is_not_computed():
+    graph = Graph("g")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (1, 5, 5, 2)))
+    w = b.input("w", TensorType(DType.FLOAT32, (3, 3, 3, 2)))
+    loss = b.node("reduce_mean", [b.node("conv2d", [x, w])], ReduceAttrs((0, 1, 2, 3)))
+    graph.outputs = differentiate(graph, loss, [w])
+    assert "conv2d_input_gradient" not in {n.op for n in graph.nodes}

@@ -1,0 +1,69 @@
+"""expand: a tensor repeated along axes of size 1 and new leading axes. Sources: ONNX Expand-13."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Builder, Node, TensorType, Value
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.broadcast import aligned, summed_to
+from burnc.ops.case import case
+from burnc.ops.mapping import FileNode, onnx_op
+from burnc.ops.spec import OnnxWriter, OpSpec, broadcast_shapes, required
+
+
+@dataclass(frozen=True)
+class ExpandAttrs:
+    shape: tuple[int, ...] = ()
+
+
+def infer(a: ExpandAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if broadcast_shapes(x.shape, a.shape) != a.shape:
+        raise GraphError(f"shape {list(x.shape)} does not broadcast to {list(a.shape)}")
+    return [x.with_shape(a.shape).with_quant(None)]
+
+
+def body(k: KernelBuilder, a: ExpandAttrs, x: Tensor, y: Tensor) -> None:
+    for i in k.grid(y.shape):
+        y[i] = x[aligned(i, x.shape)]
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    return [summed_to(b, dy, node.input(0).type.shape)]
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    x, wanted = node.input(0), node.constant(1, "the shape").reshape(-1).tolist()
+    try:
+        shape = broadcast_shapes(x.type.shape, tuple(wanted))
+    except GraphError as error:
+        node.refuse(error.what)
+    return [node.emit("expand", [x], ExpandAttrs(shape))]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    shape = w.constant(np.array(node.attrs.shape, np.int64), "shape")
+    w.emit("Expand", [w.input(node, 0), shape], [w.output(node)])
+
+
+expand = OpSpec(
+    name="expand",
+    attrs=ExpandAttrs,
+    infer=infer,
+    forward=lambda xp, a, x: xp.ascontiguousarray(xp.broadcast_to(x, a.shape)).reshape(a.shape),
+    body=body,
+    gradient=gradient,
+    onnx=(onnx_op("Expand", build=from_onnx),),
+    to_onnx=to_onnx,
+    cases=(
+        case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4)), kinds=("float32",)),
+        case((3,), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),
+        case((), attrs=ExpandAttrs((2, 2)), kinds=("float32",)),
+        case((2, 3), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),
+    ),
+)
