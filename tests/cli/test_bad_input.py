@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from burnc.resources import data_folder
 from cli import nets
 from requirements import requires
 
@@ -67,8 +68,6 @@ class TestModelFiles:
 
     @pytest.mark.parametrize("keep", [0, 4, 8, 100, 0.5, 0.99])
     def test_truncated_tflite(self, refused, files, keep):
-        from burnc.resources import data_folder
-
         data = (data_folder("examples") / "kws_pico" / "mlperf_kws_dscnn_int8.tflite").read_bytes()
         (files / "cut.tflite").write_bytes(data[: int(keep if keep >= 1 else keep * len(data))])
         assert "cut.tflite" in refused("export", files / "cut.tflite", "--board", "pico", "-o", "fw")
@@ -223,29 +222,31 @@ class TestBoards:
 
 class TestDoesNotFit:
     @pytest.fixture
-    def large(self, files):
-        nodes = [
-            helper.make_node("Flatten", ["image"], ["flat"]),
-            helper.make_node("Gemm", ["flat", "w"], ["scores"], name="dense"),
-        ]
-        return nets.write_net(files / "large.onnx", nodes, {"w": nets.normal(64, 12_000)})
+    def small(self, files):
+        """A Pico with next to no RAM."""
+        text = (data_folder("boards") / "pico.toml").read_text()
+        assert text.count("270_336") == 1
+        (files / "small.toml").write_text(text.replace("270_336", "2_048"))
+        return files / "small.toml"
 
-    def test_export(self, refused, large):
-        text = refused("export", large, "--board", "pico", "-o", "fw", status=1)
-        for part in ["does not fit", "flash", "of 2097152 bytes", "quantize"]:
+    def test_export(self, refused, tiny, small):
+        text = refused("export", tiny, "--board", small, "-o", "fw", status=1)
+        for part in ["does not fit", "RAM", "of 2048 bytes", "quantize"]:
             assert part in text
 
     @requires("arm compiler")
-    def test_measured(self, refused, large):
-        assert "does not fit" in refused("export", large, "--board", "pico", "-o", "fw", "--measure", status=1)
+    def test_measured(self, refused, tiny, small):
+        text = refused("export", tiny, "--board", small, "-o", "fw", "--measure", status=1)
+        assert "does not fit" in text
+        assert "the linker says: no room is left in RAM for the stack" in text
 
     @requires("arm compiler")
-    def test_simulate(self, refused, large):
-        assert "does not fit" in refused("simulate", large, "--board", "pico", status=1)
+    def test_simulate(self, refused, tiny, small):
+        assert "does not fit" in refused("simulate", tiny, "--board", small, status=1)
 
-    def test_inspect(self, burnc, large):
-        assert burnc("inspect", large, "--board", "pico", "--json", status=1).json["fits"] is False
-        assert "does not fit" in burnc("inspect", large, "--board", "pico", status=1).stdout
+    def test_inspect(self, burnc, tiny, small):
+        assert burnc("inspect", tiny, "--board", small, "--json", status=1).json["fits"] is False
+        assert "does not fit" in burnc("inspect", tiny, "--board", small, status=1).stdout
 
 
 class TestOutputs:

@@ -50,12 +50,12 @@ def command(
     if as_json:
         write_json(report.to_json())
     else:
-        _show(report, tensors)
+        _show(report, tensors, board)
     if report.fits is False:
         ctx.exit(1)
 
 
-def _show(report: InspectReport, tensors: bool) -> None:
+def _show(report: InspectReport, tensors: bool, board: str | None) -> None:
     lines(
         [
             ("model", plain(f"{report.model} ({report.format})")),
@@ -75,14 +75,14 @@ def _show(report: InspectReport, tensors: bool) -> None:
         click.echo(plain(f"\nrewritten: {done}"))
     for note in report.notes:
         click.echo(plain(f"note: {note}"))
-    if report.board is not None:
-        _show_board(report)
+    if board is not None:
+        _show_board(report, board)
 
 
-def _show_board(report: InspectReport) -> None:
+def _show_board(report: InspectReport, name: str) -> None:
     from burnc.boards import load_board
 
-    board = load_board(report.board or "")
+    board = load_board(name)
     limits = {"flash": board.flash_bytes, "RAM": board.ram_bytes}
     rows = [
         (kind, f"{number(size)} bytes" + (f" of {number(limits[kind])}" if limits[kind] else ""))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -81,6 +80,8 @@ class Commands(click.Group):
 
 
 def _report_fault(error: Exception) -> None:
+    import traceback
+
     if os.environ.get("BURNC_TRACEBACK") == "1":
         traceback.print_exception(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
