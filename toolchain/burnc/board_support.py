@@ -46,6 +46,8 @@ def support_include_dirs(board: Board) -> list[Path]:
 def board_defines(board: Board) -> list[str]:
     """The macros that carry the board file's figures into its support code."""
     defines = [f"BURNC_UART_BAUD={board.uart.baud}u"] if board.uart else []
+    if board.cpu.clock_hz is not None:
+        defines.append(f"BURNC_CLOCK_HZ={board.cpu.clock_hz}u")
     if board.usb_id:
         vendor, product = board.usb_id
         defines += [f"BURNC_USB_VENDOR=0x{vendor:04x}u", f"BURNC_USB_PRODUCT=0x{product:04x}u"]

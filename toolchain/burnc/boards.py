@@ -98,7 +98,8 @@ class Bootloader:
 class Board:
     """A target. ``key`` is the file's name, ``name`` the one for people, ``aliases`` further names for commands.
 
-    ``usb_id`` is what the firmware's USB serial port calls itself: vendor and product.
+    ``usb_id`` is what the firmware's USB serial port calls itself: vendor and product. ``sim_options`` holds what is
+    particular to the emulator.
     """
 
     key: str
@@ -114,6 +115,7 @@ class Board:
     flash_methods: tuple[FlashMethod, ...]
     bootloader: Bootloader | None
     sim_engine: str | None
+    sim_options: Mapping[str, object]
     active_watts: float | None
 
     def first_memory(self, kind: MemoryKind) -> Memory | None:
@@ -264,6 +266,7 @@ def _read_board(path: Path) -> Board:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BoardError(f"the board file is not valid TOML: {error}", where=str(path)) from error
     table = _Table(content, path)
+    sim_engine, sim_options = _read_sim(table.table("sim"))
     board = Board(
         key=path.stem,
         name=table.get("name", str),
@@ -277,7 +280,8 @@ def _read_board(path: Path) -> Board:
         usb_id=_read_usb(table.table("usb")),
         flash_methods=tuple(_read_flash_method(item) for item in table.tables("flash")),
         bootloader=_read_bootloader(table.table("bootloader")),
-        sim_engine=_read_only(table.table("sim"), "engine", str),
+        sim_engine=sim_engine,
+        sim_options=sim_options,
         active_watts=_read_only(table.table("energy"), "active_watts", float),
     )
     table.done()
@@ -383,6 +387,13 @@ def _check_bootloader(table: _Table, board: Board) -> None:
         raise table.error("bootloader.size", f"must be two sectors of {sector} bytes or more, and less than the flash")
     if sector % board.bootloader.page:
         raise table.error("bootloader.page", f"must divide the sector of {sector} bytes")
+
+
+def _read_sim(table: _Table | None) -> tuple[str | None, Mapping[str, object]]:
+    """The emulator, and what is particular to it."""
+    if table is None:
+        return None, {}
+    return table.get("engine", str), table.rest()
 
 
 def _read_only(table: _Table | None, key: str, kind: type[_Scalar]) -> _Scalar | None:

@@ -76,15 +76,20 @@ class LayerCycles:
 
 @dataclass(frozen=True)
 class SimulateReport(Report):
-    """One inference on an emulated board. ``matches_reference`` is None where there is no model to compare with."""
+    """One inference on an emulated board. ``matches_reference`` is None where there is no model to compare with.
+
+    ``unit`` says what all ``cycles`` are: ``cycles``, or ``instructions`` on an emulator that knows nothing of time;
+    there ``latency_ms`` and ``energy_uj`` are None.
+    """
 
     board: str
     engine: str
+    unit: str
     cores: int
     clock_hz: int
     cycles: int
     cycles_with_flash_cache: int | None
-    latency_ms: float
+    latency_ms: float | None
     energy_uj: float | None
     layers: list[LayerCycles]
     flash_bytes: int
@@ -135,6 +140,26 @@ class ValidateReport(Report):
     @property
     def ok(self) -> bool:
         return all(t.verdict in ("bit-exact", "within-tolerance") for t in self.targets)
+
+
+@dataclass(frozen=True)
+class FlashReport(Report):
+    """What went onto a board. ``port`` is where the board is now, a serial port or else its drive.
+
+    ``written_bytes`` is 0 where the board held the image already. ``verified``: flash was read back, by CRC-32.
+    ``answers`` is the model that the new firmware says it serves; None where it was not asked.
+    """
+
+    board: str
+    method: str
+    port: str
+    model: str | None
+    address: int
+    image_bytes: int
+    written_bytes: int
+    seconds: float
+    verified: bool
+    answers: str | None
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ def command(ctx: click.Context, which: str, output: Path, force: bool, as_json: 
 def _show(report: DemoReport) -> None:
     simulated, exported = report.simulate, report.export
     clock = simulated.clock_hz
+    assert simulated.latency_ms is not None  # the demo's board counts cycles
     click.echo()
     table(
         ("layer", "operator", ">MACs", ">cycles", f">ms at {megahertz(clock)}"),

@@ -88,15 +88,16 @@ def _simulate_model(
 
 def _show(report: SimulateReport) -> None:
     total = report.cycles or 1
+    timed = report.latency_ms is not None
     table(
-        ("layer", "operator", ">MACs", ">cycles", ">time", ">share"),
+        ("layer", "operator", ">MACs", f">{report.unit}", *([">time"] if timed else []), ">share"),
         [
             (
                 short(layer.name),
                 layer.op,
                 number(layer.macs),
                 number(layer.cycles),
-                milliseconds(layer.cycles / report.clock_hz * 1e3),
+                *([milliseconds(layer.cycles / report.clock_hz * 1e3)] if timed else []),
                 f"{100 * layer.cycles / total:.0f} %",
             )
             for layer in report.layers
@@ -104,9 +105,9 @@ def _show(report: SimulateReport) -> None:
     )
     click.echo()
     energy = "" if report.energy_uj is None else f", about {number(report.energy_uj)} uJ"
-    time = f"{milliseconds(report.latency_ms)} at {megahertz(report.clock_hz)}"
+    time = "" if report.latency_ms is None else f"{milliseconds(report.latency_ms)} at {megahertz(report.clock_hz)}, "
     rows = [
-        ("one run", f"{time}, {number(report.cycles)} cycles{energy}"),
+        ("one run", f"{time}{number(report.cycles)} {report.unit}{energy}"),
         ("flash", f"{number(report.flash_bytes)} bytes, with the harness"),
         ("RAM", f"{number(report.ram_bytes)} bytes, with the harness; {number(report.arena_bytes)} of them arena"),
     ]

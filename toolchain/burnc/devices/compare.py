@@ -104,6 +104,8 @@ def _speed(executable: Executable) -> tuple[float | None, int | None]:
     """Milliseconds of the last run and the clock they were counted at, where the device is a board."""
     if not isinstance(executable, ServedModel) or executable.last_report is None:
         return None, None
+    if executable.unit != "cycles":
+        return None, None
     clock = executable.board.cpu.clock_hz
     return (executable.last_report.cycles / clock * 1e3 if clock else None), clock
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from burnc.boards import Board
@@ -14,6 +15,7 @@ from burnc.devices.served_model import ServedModel
 from burnc.errors import SimulationError
 from burnc.ir import Graph
 from burnc.protocol.client import Client
+from burnc.protocol.messages import RunReport
 from burnc.sim.simulated_board import open_simulator
 
 
@@ -32,16 +34,27 @@ class EmulatedModel(ServedModel):
         self.firmware = build(folder)
         self._layer_count = layer_count
         self._stop: Callable[[], object] = lambda: None
+        self._layer_counts: Callable[[], tuple[int, ...] | None] = lambda: None
 
     def connect(self) -> Client:
         """Start the emulator."""
         simulator = open_simulator(self.board, self.firmware.elf)
         self._stop = weakref.finalize(self, simulator.close)
+        self._layer_counts, self.unit = simulator.layer_counts, simulator.unit
         client = simulator.client()
         hello = client.hello()
         if hello.layer_count != self._layer_count:
             raise SimulationError("the firmware serves another model", where=hello.model)
         return client
+
+    def counted(self, report: RunReport) -> RunReport:
+        """The report with the emulator's exact counts where the firmware has no counter."""
+        counts = self._layer_counts() if report.layer_cycles else None
+        if counts is None:
+            return report
+        if len(counts) != len(report.layer_cycles):
+            raise SimulationError(f"{len(counts)} of {len(report.layer_cycles)} layers were counted")
+        return replace(report, cycles=sum(counts), layer_cycles=counts)
 
     def disconnect(self) -> None:
         """End the emulator."""

@@ -14,6 +14,7 @@ from burnc.errors import BurncError
 from burnc.ir import Array, Graph
 from burnc.protocol.client import Client
 from burnc.protocol.messages import RunReport
+from burnc.sim.simulator import CostUnit
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,13 @@ class BoardRun:
 class ServedModel(ABC):
     """Firmware on a board as something that runs; how the board is reached is for the kinds of boards to say.
 
+    ``unit`` is what the reports' cycles are: instructions on an emulator that knows nothing of time.
+
     Args:
         graph: its inputs and outputs are the firmware's, in the same order.
     """
+
+    unit: CostUnit = "cycles"
 
     def __init__(self, board: Board, graph: Graph) -> None:
         self.board = board
@@ -65,7 +70,7 @@ class ServedModel(ABC):
         client = self._session()
         for index, value in enumerate(self.graph.inputs):
             client.write_input(index, np.ascontiguousarray(arrays[value.name]).tobytes())
-        report = client.run(profile=True, measure_stack=measure_stack)
+        report = self.counted(client.run(profile=True, measure_stack=measure_stack))
         if report.status != 0:
             raise BurncError(f"the model on the board returned status {report.status}", where=self.board.name)
         outputs = {}
@@ -74,6 +79,10 @@ class ServedModel(ABC):
             outputs[value.name] = flat.reshape(value.type.shape).copy()
         self.last_report = report
         return BoardRun(outputs, report)
+
+    def counted(self, report: RunReport) -> RunReport:
+        """The report with better counts than the firmware's own, where the board has them."""
+        return report
 
     def close(self) -> None:
         """End the session; the next run would begin another."""

@@ -50,17 +50,18 @@ def simulate(
     finally:
         served.close()
     clock = board.cpu.clock_hz or 1
-    seconds = run.report.cycles / clock
+    seconds = run.report.cycles / clock if served.unit == "cycles" else None
     names = [v.name for v in graph.outputs]
     return SimulateReport(
         board=board.key,
         engine=board.sim_engine or "",
+        unit=served.unit,
         cores=board.cpu.count,
         clock_hz=clock,
         cycles=run.report.cycles,
         cycles_with_flash_cache=None,
-        latency_ms=seconds * 1e3,
-        energy_uj=board.active_watts * seconds * 1e6 if board.active_watts else None,
+        latency_ms=None if seconds is None else seconds * 1e3,
+        energy_uj=None if seconds is None or board.active_watts is None else board.active_watts * seconds * 1e6,
         layers=[LayerCycles(*layer, cycles) for layer, cycles in zip(layers, run.report.layer_cycles, strict=True)],
         flash_bytes=served.firmware.flash_bytes,
         ram_bytes=served.firmware.ram_bytes,

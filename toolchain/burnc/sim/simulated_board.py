@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,9 @@ from burnc.boards import Board, Cache
 from burnc.errors import BoardError, InputError, SimulationError, ToolMissingError
 from burnc.protocol.client import Client
 from burnc.sim.nodejs import find_nodejs
+from burnc.sim.qemu import SimulatedQemu, read_machine
 from burnc.sim.rp2040js_package import obtain_package
+from burnc.sim.simulator import CostUnit, SimulatedFault, Simulator
 from burnc.sim.symbols import describe_address
 
 _SERVER = Path(__file__).parent / "rp2040" / "server.mjs"
@@ -31,26 +33,6 @@ _START_LIMIT_S = 60.0
 _EXIT_GRACE_S = 5.0
 _STATISTICS_TIMEOUT_S = 10.0
 _TAIL_BYTES = 200
-
-
-@dataclass(frozen=True)
-class SimulatedFault:
-    """What ended a run: an access or instruction that the chip answers with a HardFault, or with nonsense.
-
-    Attributes:
-        kind: one word of those in ``rp2040/faults.mjs``, for example ``unaligned-load``.
-        address: the address concerned.
-        pc, lr: program counter of the instruction and link register.
-    """
-
-    kind: str
-    detail: str
-    address: int
-    core: int
-    pc: int
-    lr: int
-    sp: int
-    registers: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -93,6 +75,8 @@ class SimulatedRp2040:
         InputError: there is no such firmware file.
         ToolMissingError: Node.js or the package is missing.
     """
+
+    unit: CostUnit = "cycles"
 
     def __init__(
         self,
@@ -165,6 +149,9 @@ class SimulatedRp2040:
         """The status with which the firmware ended itself by semihosting (SYS_EXIT); None while it runs."""
         stopped = self._stopped
         return int(stopped["status"]) if stopped is not None and stopped["reason"] == "exit" else None
+
+    def layer_counts(self) -> None:
+        """None: the firmware's own cycle counter is exact."""
 
     def client(self) -> Client:
         """A protocol client on this board. It never repeats a request: nothing is lost on this line."""
@@ -376,7 +363,41 @@ class SimulatedRp2040:
         return SimulationError(f"the firmware has not answered within {seconds:g} s", where=cores, hint=words)
 
 
-_ENGINES = {"rp2040js": SimulatedRp2040}
+@dataclass(frozen=True)
+class _Wishes:
+    """What ``open_simulator`` was asked for beside board and firmware."""
+
+    with_flash_cache: bool
+    silence_limit_s: float
+    flash_file: Path | None
+    power_fails_at: int | None
+
+
+def _open_rp2040js(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
+    flash = board.first_memory("flash")
+    if flash is None or (wishes.with_flash_cache and flash.cache is None):
+        raise BoardError(f"the file of the board {board.key!r} describes no {'flash cache' if flash else 'flash'}")
+    return SimulatedRp2040(
+        firmware,
+        flash_bytes=flash.size,
+        flash_cache=flash.cache if wishes.with_flash_cache else None,
+        silence_limit_s=wishes.silence_limit_s,
+        flash_file=wishes.flash_file,
+        power_fails_at=wishes.power_fails_at,
+    )
+
+
+def _open_qemu(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
+    if wishes.with_flash_cache or wishes.flash_file is not None or wishes.power_fails_at is not None:
+        raise BoardError("the emulator qemu has no flash of its own: no cache, no file", where=f"board {board.key}")
+    machine = read_machine(board.sim_options, f"board {board.key}")
+    return SimulatedQemu(firmware, machine, silence_limit_s=wishes.silence_limit_s)
+
+
+_ENGINES: Mapping[str, Callable[[Board, Path, _Wishes], Simulator]] = {
+    "qemu": _open_qemu,
+    "rp2040js": _open_rp2040js,
+}
 
 
 def open_simulator(
@@ -387,7 +408,7 @@ def open_simulator(
     silence_limit_s: float = 60.0,
     flash_file: Path | None = None,
     power_fails_at: int | None = None,
-) -> SimulatedRp2040:
+) -> Simulator:
     """Starts ``firmware`` on the emulator that the board names.
 
     Args:
@@ -395,23 +416,15 @@ def open_simulator(
         silence_limit_s, flash_file, power_fails_at: as ``SimulatedRp2040``.
 
     Raises:
-        BoardError: burnc has no emulator for the board, or its file describes no cache to charge for.
-        InputError, ToolMissingError: as ``SimulatedRp2040``.
+        BoardError: burnc has no emulator for the board, or its file or emulator lacks what was asked for.
+        InputError, ToolMissingError, CompileError: as ``SimulatedRp2040`` and ``SimulatedQemu``.
     """
-    if board.sim_engine not in _ENGINES:
+    open_it = _ENGINES.get(board.sim_engine or "")
+    if open_it is None:
         raise BoardError(
             f"burnc cannot emulate the board {board.key!r}",
             where=f"sim.engine: {board.sim_engine or 'none'}",
             hint=f"there are emulators for: {', '.join(sorted(_ENGINES))}",
         )
-    flash = board.first_memory("flash")
-    if flash is None or (with_flash_cache and flash.cache is None):
-        raise BoardError(f"the file of the board {board.key!r} describes no {'flash cache' if flash else 'flash'}")
-    return _ENGINES[board.sim_engine](
-        firmware,
-        flash_bytes=flash.size,
-        flash_cache=flash.cache if with_flash_cache else None,
-        silence_limit_s=silence_limit_s,
-        flash_file=flash_file,
-        power_fails_at=power_fails_at,
-    )
+    wishes = _Wishes(with_flash_cache, silence_limit_s, flash_file, power_fails_at)
+    return open_it(board, firmware, wishes)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: 0BSD */
+/* How deep the stack went: free stack is filled with a pattern, and the lowest word that changed is found later. */
+#include "burnc_port.h"
+
+#define PATTERN 0xc5a35c3au
+
+extern uint32_t burnc_stack_limit[], burnc_stack_top[];
+
+void burnc_port_stack_paint(void) {
+    uint32_t *top;
+    __asm__ volatile("mv %0, sp" : "=r"(top));
+    for (uint32_t *word = burnc_stack_limit; word < top; word++) {
+        *word = PATTERN;
+    }
+}
+
+uint32_t burnc_port_stack_used(void) {
+    const uint32_t *word = burnc_stack_limit;
+    while (word < burnc_stack_top && *word == PATTERN) {
+        word++;
+    }
+    return (uint32_t)((uintptr_t)burnc_stack_top - (uintptr_t)word);
+}
+
+uint32_t burnc_port_stack_size(void) {
+    return (uint32_t)((uintptr_t)burnc_stack_top - (uintptr_t)burnc_stack_limit);
+}
