@@ -24,6 +24,7 @@ COMMANDS = {
     "simulate": "simulate",
     "validate": "validate",
     "evaluate": "evaluate",
+    "flash": "flash",
     "boards": "boards",
     "backends": "backends",
     "operators": "operators",

@@ -43,6 +43,11 @@ count_option = click.option("--count", type=click.IntRange(min=1), metavar="N", 
 
 def model_options(command: F) -> F:
     """MODEL, and how its open dimensions are bound: parameters ``model``, ``dims`` and ``batch``."""
+    return model_argument(dimension_options(command))
+
+
+def dimension_options(command: F) -> F:
+    """How a model's open dimensions are bound: parameters ``dims`` and ``batch``."""
     for option in (
         click.option(
             "--batch", type=click.IntRange(min=1), metavar="N", help="Batch size where the file leaves it open."
@@ -55,7 +60,6 @@ def model_options(command: F) -> F:
             callback=_dimensions,
             help="Value of a dynamic dimension; may be repeated.",
         ),
-        model_argument,
     ):
         command = option(command)
     return command

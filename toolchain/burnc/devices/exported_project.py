@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from burnc.board_support import build_of, harness_sources
+from burnc.board_support import build_of, harness_sources, move_in_flash
 from burnc.boards import Board, load_board
 from burnc.codegen.projects import MANIFEST
 from burnc.compilers.compile import Optimize
@@ -48,9 +48,23 @@ class ExportedProject:
             BoardError, CompileError, DoesNotFitError, ToolMissingError: it cannot be built.
         """
         board = _with_support_in(self.folder, load_board(self.board))
-        return EmulatedModel(board, self.signature, len(self.layers), lambda out: self._build(board, out))
+        return EmulatedModel(board, self.signature, len(self.layers), self.build)
 
-    def _build(self, board: Board, out_dir: Path) -> Firmware:
+    def build(self, out_dir: Path, flash_offset: int = 0) -> Firmware:
+        """Compile the project as it lies there.
+
+        Args:
+            flash_offset: bytes at the start of flash that are left to a bootloader.
+
+        Raises:
+            BoardError, CompileError, DoesNotFitError, ToolMissingError: it cannot be built.
+        """
+        board = _with_support_in(self.folder, load_board(self.board))
+        script = self.folder / "board.ld"
+        if flash_offset:
+            moved = move_in_flash(script.read_text(encoding="utf-8"), board, flash_offset)
+            script = out_dir / "behind_bootloader.ld"
+            script.write_text(moved, encoding="utf-8", newline="\n")
         return build_firmware(
             board,
             [*sorted(self.folder.glob("*.c")), *harness_sources(board)],
@@ -59,7 +73,7 @@ class ExportedProject:
             include_dirs=[self.folder, build_of(board).support.parent / "common"],
             optimize=self.optimize,
             defines=[f"{self.prefix.upper()}_PROFILE=1"],
-            link_script=self.folder / "board.ld",
+            link_script=script,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from burnc.board_support import build_of, harness_sources
+from burnc.board_support import build_of, harness_sources, linker_script
 from burnc.codegen.emit_c import emit_c
 from burnc.codegen.program import Program
 from burnc.codegen.projects import harness_model, self_test_main
@@ -13,11 +13,12 @@ from burnc.compilers.compile import Optimize
 from burnc.compilers.firmware import Firmware, build_firmware
 
 
-def build_serving_firmware(program: Program, out_dir: Path, *, profile: bool) -> Firmware:
+def build_serving_firmware(program: Program, out_dir: Path, *, profile: bool, flash_offset: int = 0) -> Firmware:
     """Firmware that runs the model for a host (docs/protocol.md).
 
     Args:
         profile: count the cycles of each layer.
+        flash_offset: bytes at the start of flash that are left to a bootloader.
 
     Raises:
         BoardError, CompileError, DoesNotFitError, ToolMissingError: as ``build_firmware``.
@@ -26,7 +27,10 @@ def build_serving_firmware(program: Program, out_dir: Path, *, profile: bool) ->
     defines = [f"{program.prefix.upper()}_PROFILE=1"] if profile else []
     files = {**emit_c(program), "harness_model.c": harness_model(program)}
     sources = [*_write(files, out_dir), *harness_sources(program.board)]
-    return _build(program, sources, out_dir, [support / "common"], defines)
+    script = out_dir / "behind_bootloader.ld" if flash_offset else None
+    if script is not None:
+        script.write_text(linker_script(program.board, flash_offset=flash_offset), encoding="utf-8", newline="\n")
+    return _build(program, sources, out_dir, [support / "common"], defines, script)
 
 
 def build_minimal_firmware(program: Program, out_dir: Path) -> Firmware:
@@ -40,7 +44,12 @@ def build_minimal_firmware(program: Program, out_dir: Path) -> Firmware:
 
 
 def _build(
-    program: Program, sources: list[Path], out_dir: Path, include_dirs: list[Path], defines: list[str]
+    program: Program,
+    sources: list[Path],
+    out_dir: Path,
+    include_dirs: list[Path],
+    defines: list[str],
+    link_script: Path | None = None,
 ) -> Firmware:
     optimize: Optimize = (
         "size" if program.optimize == "size" else "speed" if program.optimize == "speed" else "balanced"
@@ -53,6 +62,7 @@ def _build(
         include_dirs=[out_dir, *include_dirs],
         optimize=optimize,
         defines=defines,
+        link_script=link_script,
     )
 
 

@@ -7,13 +7,20 @@ import os
 import select
 import threading
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from burnc.errors import SimulationError, ToolMissingError
-from burnc.sim.simulated_board import SimulatedRp2040
+from burnc.protocol.transport import Transport
 
 _CHUNK_BYTES = 4096
 _FOREVER_S = 1e6
+
+
+class EmulatedUart(Transport, Protocol):
+    """An emulated board, as far as a port is concerned."""
+
+    def close(self) -> None:
+        """Ends the emulator."""
 
 
 class PtyPort:
@@ -31,7 +38,7 @@ class PtyPort:
         ToolMissingError: the operating system has no pseudo-terminals.
     """
 
-    def __init__(self, board: SimulatedRp2040) -> None:
+    def __init__(self, board: EmulatedUart) -> None:
         try:
             import pty
             import tty
@@ -60,10 +67,6 @@ class PtyPort:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    @property
-    def board(self) -> SimulatedRp2040:
-        return self._board
 
     def close(self) -> None:
         """End the emulated board and the port. May be called twice."""
