@@ -353,6 +353,28 @@ def _transpose(w: _Writer, node: Node) -> None:
     w.operator("TRANSPOSE", inputs, [w.tensor(node.output)], "TransposeOptions")
 
 
+def _resize(w: _Writer, node: Node) -> None:
+    a, x = node.attrs, node.input(0).type
+    known = {
+        ("linear", "half_pixel", "round_prefer_floor"),
+        ("linear", "asymmetric", "round_prefer_floor"),
+        ("linear", "align_corners", "round_prefer_floor"),
+        ("nearest", "half_pixel", "round_prefer_ceil"),
+        ("nearest", "asymmetric", "floor"),
+        ("nearest", "align_corners", "round_prefer_ceil"),
+    }
+    is_image = x.rank == 4 and (a.shape[0], a.shape[3]) == (x.shape[0], x.shape[3])
+    if (a.mode, a.coordinates, a.rounding) not in known or a.scales or not is_image:
+        raise NotExpressibleError(f"TFLite does not resize {a}")
+    code, options = {
+        "linear": ("RESIZE_BILINEAR", "ResizeBilinearOptions"),
+        "nearest": ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"),
+    }[a.mode]
+    size = w.constant(f"{node.name}_size", np.array(a.shape[1:3], np.int32))
+    flags = {"AlignCorners": a.coordinates == "align_corners", "HalfPixelCenters": a.coordinates == "half_pixel"}
+    w.operator(code, [w.tensor(node.input(0)), size], [w.tensor(node.output)], options, **flags)
+
+
 def _clip(w: _Writer, node: Node) -> None:
     limits = (node.attrs.activation_min, node.attrs.activation_max)
     codes = {(0.0, math.inf): "RELU", (0.0, 6.0): "RELU6"}
@@ -387,6 +409,7 @@ _NODES: dict[str, Callable[[_Writer, Node], None]] = {
     "pad": _pad,
     "quantize": _quantize,
     "reshape": _reshape,
+    "resize": _resize,
     "softmax": _softmax,
     "transpose": _transpose,
 }

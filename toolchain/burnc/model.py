@@ -181,6 +181,7 @@ def load(
     batch: int | None = None,
     float_edges: bool = False,
     states: Mapping[str, str] = pipeline.NO_STATES,
+    streaming: bool = False,
 ) -> Model:
     """Read an ``.onnx`` or ``.tflite`` file.
 
@@ -189,11 +190,14 @@ def load(
         batch: the batch size where the file leaves it open; 1 by default.
         float_edges: keep the float inputs and outputs of a quantized ONNX file.
         states: inputs of an ONNX file that become state, and the outputs that they hold in the next run.
+        streaming: layers with memory (LSTM) keep it from run to run, so that a long stream can be fed in pieces.
 
     Raises:
         ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.
     """
-    return Model(pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges, states=states))
+    return Model(
+        pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges, states=states, streaming=streaming)
+    )
 
 
 def _device(on: Device) -> Backend:

@@ -1,0 +1,273 @@
+"""resize: another number of points along any axes, nearest or linear.
+
+Along each axis a result is a sum of a few inputs (one for nearest, two for linear), whose places and weights follow
+from the sizes alone. They are computed here once; the kernel reads them from tables.
+
+Sources: ONNX Resize-19; TFLite RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR; integers as TFLite Micro's reference kernels:
+weights in steps of 1/1024, the sum of 2-D products rounded once, halves away from zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Array, Node, TensorType, Value
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
+from burnc.kernel.expr import Expr
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+ONE = 1024  # the integer form's weight of 1
+HALF = Fraction(1, 2)
+
+# Place of result i among the inputs. Scale is outputs over inputs, n and m are the numbers of inputs and outputs.
+COORDINATES: dict[str, Callable[[int, Fraction, int, int], Fraction]] = {
+    "half_pixel": lambda i, scale, n, m: (i + HALF) / scale - HALF,
+    "half_pixel_symmetric": lambda i, scale, n, m: (n - m / scale) / 2 + (i + HALF) / scale - HALF,
+    "pytorch_half_pixel": lambda i, scale, n, m: (i + HALF) / scale - HALF if m > 1 else Fraction(0),
+    "align_corners": lambda i, scale, n, m: Fraction(i * (n - 1), m - 1) if m > 1 else Fraction(0),
+    "asymmetric": lambda i, scale, n, m: i / scale,
+}
+NEAREST: dict[str, Callable[[Fraction], int]] = {
+    "round_prefer_floor": lambda x: math.ceil(x - HALF),
+    "round_prefer_ceil": lambda x: math.floor(x + HALF),
+    "floor": math.floor,
+    "ceil": math.ceil,
+}
+
+
+@dataclass(frozen=True)
+class ResizeAttrs:
+    """``shape`` of the result; ``scales`` where the file gives them instead; ``rounding`` is nearest's."""
+
+    shape: tuple[int, ...] = ()
+    scales: tuple[float, ...] = ()
+    mode: str = "nearest"
+    coordinates: str = "half_pixel"
+    rounding: str = "round_prefer_floor"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Places [m, taps] and weights [m, taps] along one axis that changes; integer weights are steps of 1/1024."""
+
+    number: int
+    places: Array
+    weights: Array
+
+
+def infer(a: ResizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if len(a.shape) != x.rank or min(a.shape, default=1) < 1:
+        raise GraphError(f"{list(x.shape)} cannot become {list(a.shape)}")
+    if a.mode not in ("nearest", "linear") or a.coordinates not in COORDINATES or a.rounding not in NEAREST:
+        raise GraphError(f"mode {a.mode}, coordinates {a.coordinates}, rounding {a.rounding} are not supported")
+    if a.mode == "linear" and x.quant is not None and len(_changed(a, x.shape)) > 2:
+        raise GraphError("an int8 linear resize changes two axes at most")
+    if a.mode == "linear" and x.quant is None and not x.dtype.is_float:
+        raise GraphError(f"a linear resize takes real numbers, not {x.dtype.value}")
+    return [x.with_shape(a.shape).with_quant(None)]
+
+
+def _changed(a: ResizeAttrs, shape: Sequence[int]) -> list[int]:
+    scaled = a.scales or (1.0,) * len(shape)
+    return [i for i, (n, m, s) in enumerate(zip(shape, a.shape, scaled, strict=True)) if n != m or s != 1.0]
+
+
+def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False) -> list[Axis]:
+    """How the result is made along each axis that changes."""
+    return [_axis(a, number, shape[number], integer) for number in _changed(a, shape)]
+
+
+def _axis(a: ResizeAttrs, number: int, n: int, integer: bool) -> Axis:
+    m = a.shape[number]
+    exact = Fraction(m, n)
+    scale = Fraction(a.scales[number]) if a.scales and a.scales[number] != float(np.float32(exact)) else exact
+    at = [COORDINATES[a.coordinates](i, scale, n, m) for i in range(m)]
+    if a.mode == "nearest":
+        places = np.clip([[NEAREST[a.rounding](x)] for x in at], 0, n - 1)
+        return Axis(number, places.astype(np.int32), np.ones((m, 1), np.float32))
+    if integer:
+        return Axis(number, *_integer_taps(a, n, m, at))
+    inside = [min(max(x, Fraction(0)), Fraction(n - 1)) for x in at]
+    low = np.array([math.floor(x) for x in inside])
+    upper = np.array([x - math.floor(x) for x in inside], np.float32)
+    places = np.stack([low, np.minimum(low + 1, n - 1)], 1).astype(np.int32)
+    return Axis(number, places, np.stack([1 - upper, upper], 1).astype(np.float32))
+
+
+def _integer_taps(a: ResizeAttrs, n: int, m: int, at: Sequence[Fraction]) -> tuple[Array, Array]:
+    """TFLite's ``ComputeInterpolationValues``; where it has no such coordinates, the exact ones to the nearest step."""
+    step = (ONE * n + m // 2) // m
+    if a.coordinates == "align_corners" and m > 1:
+        step = (ONE * (n - 1) + (m - 1) // 2) // (m - 1)
+    index = np.arange(m)
+    if a.scales or a.coordinates not in ("half_pixel", "asymmetric", "align_corners"):
+        place = np.array([math.floor(x * ONE + HALF) for x in at])
+    else:
+        place = index * step + (step // 2 - ONE // 2 if a.coordinates == "half_pixel" else 0)
+    low = np.clip(place // ONE, 0, n - 1)
+    upper = np.clip(place - ONE * low, 0, ONE)
+    places = np.stack([low, np.minimum(low + 1, n - 1)], 1)
+    return places.astype(np.int32), np.stack([ONE - upper, upper], 1).astype(np.int32)
+
+
+def body(k: KernelBuilder, a: ResizeAttrs, x: Tensor, y: Tensor) -> None:
+    made = axes(a, x.shape, integer=k.quantized)
+    places = [k.table(f"place{axis.number}", axis.places) for axis in made]
+    weights = [k.table(f"weight{axis.number}", axis.weights) for axis in made]
+    for indices in k.grid(y.shape):
+        if a.mode == "nearest":
+            y[indices] = _at(
+                x, indices, made, [p[indices[axis.number], 0] for p, axis in zip(places, made, strict=True)]
+            )
+            continue
+        total = k.accumulator(0)
+        for taps in np.ndindex(*(2,) * len(made)):
+            rows = [(indices[axis.number], tap) for axis, tap in zip(made, taps, strict=True)]
+            term = _at(x, indices, made, [p[row] for p, row in zip(places, rows, strict=True)])
+            term = k.cast(term, INT32) if k.quantized else term
+            for weight, row in zip(weights, rows, strict=True):
+                term = term * weight[row]
+            total += term
+        y[indices] = _rounded(k, total.value, ONE ** len(made)) if k.quantized else total.value
+
+
+def _at(x: Tensor, indices: Sequence[Expr], made: Sequence[Axis], places: Sequence[Expr]) -> Expr:
+    moved = dict(zip((axis.number for axis in made), places, strict=True))
+    return x.raw(*(moved.get(i, index) for i, index in enumerate(indices)))
+
+
+def _rounded(k: KernelBuilder, value: Expr, one: int) -> Expr:
+    """The value over ``one``, to the nearest, halves away from zero."""
+    return value if one == 1 else k.call("rounding_divide_by_pot", value, one.bit_length() - 1)
+
+
+def forward(xp: Any, a: ResizeAttrs, x: Any) -> Any:
+    for axis in axes(a, x.shape):
+        taps = [xp.take(x, xp.asarray(axis.places[:, tap]), axis=axis.number) for tap in range(axis.places.shape[1])]
+        if a.mode == "nearest":
+            (x,) = taps
+        else:
+            along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
+            x = sum(tap * xp.asarray(axis.weights[:, n]).reshape(along) for n, tap in enumerate(taps))
+    return x
+
+
+def integer(node: Node, x: Integers) -> Integers:
+    a: ResizeAttrs = node.attrs
+    if a.mode == "nearest":
+        return np.asarray(forward(np, a, x))
+    made = axes(a, x.shape, integer=True)
+    total = x.astype(np.int64)
+    for axis in made:
+        along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
+        low, high = (np.take(total, axis.places[:, n], axis.number) * axis.weights[:, n].reshape(along) for n in (0, 1))
+        total = low + high
+    one = ONE ** len(made)
+    size = (np.abs(total) + one // 2) // one
+    result: Integers = (np.sign(total) * size).astype(x.dtype)
+    return result
+
+
+def permuted(a: ResizeAttrs, permutation: Sequence[int]) -> ResizeAttrs:
+    back = [permutation.index(i) for i in range(len(permutation))]
+    scales = tuple(a.scales[i] for i in back) if a.scales else ()
+    return replace(a, shape=tuple(a.shape[i] for i in back), scales=scales)
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    x = node.input(0)
+    for name, wanted in (("antialias", 0), ("keep_aspect_ratio_policy", "stretch")):
+        if node.attribute(name, wanted) != wanted:
+            node.refuse(f"attribute {name} = {node.attribute(name)} is not supported")
+    mode, coordinates = (
+        node.attribute("mode", "nearest"),
+        node.attribute("coordinate_transformation_mode", "half_pixel"),
+    )
+    if mode not in ("nearest", "linear") or coordinates not in COORDINATES:
+        node.refuse(f"mode {mode} with coordinates {coordinates} is not supported")
+    chosen = [int(i) % x.type.rank for i in node.attribute("axes", range(x.type.rank))]
+    shape, scales = list(x.type.shape), [1.0] * x.type.rank
+    sizes = node.constant(3, "the sizes") if node.has_input(3) else np.array([])
+    given = node.constant(2, "the scales") if node.has_input(2) else np.array([])
+    if max(sizes.size, given.size) != len(chosen) or (sizes.size and given.size):
+        node.refuse(f"{sizes.size} sizes and {given.size} scales do not go with {len(chosen)} axes")
+    for axis, number in zip(chosen, (sizes if sizes.size else given).reshape(-1).tolist(), strict=True):
+        if number <= 0:
+            node.refuse(f"axis {axis} cannot be resized by {number}")
+        shape[axis] = int(number) if sizes.size else math.floor(Fraction(number) * x.type.shape[axis])
+        scales[axis] = 1.0 if sizes.size else number
+    exact = all(s == float(np.float32(m / n)) for s, m, n in zip(scales, shape, x.type.shape, strict=True))
+    kept = () if sizes.size or exact else tuple(scales)
+    a = ResizeAttrs(tuple(shape), kept, mode, coordinates, node.attribute("nearest_mode", "round_prefer_floor"))
+    return [node.emit("resize", [x], a if mode == "nearest" else replace(a, rounding=ResizeAttrs.rounding))]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    x, size = node.input(0), node.constant(1, "the size")
+    aligned, half = node.attribute("align_corners", False), node.attribute("half_pixel_centers", False)
+    if x.type.rank != 4 or size.size != 2 or (aligned and half):
+        node.refuse(f"{list(x.type.shape)} to size {size.tolist()}, align_corners and half_pixel_centers at once?")
+    coordinates = "half_pixel" if half else "align_corners" if aligned else "asymmetric"
+    rounding = "round_prefer_ceil" if half or aligned else "floor"
+    shape = (x.type.shape[0], *map(int, size.reshape(-1)), x.type.shape[3])
+    mode = "linear" if node.op == "RESIZE_BILINEAR" else "nearest"
+    a = ResizeAttrs(shape, (), mode, coordinates, rounding if mode == "nearest" else ResizeAttrs.rounding)
+    return [node.emit("resize", [x], a)]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    a: ResizeAttrs = node.attrs
+    scales = w.constant(np.array(a.scales, np.float32), "scales") if a.scales else ""
+    operands = [w.input(node, 0), "", scales] + ([] if scales else [w.constant(np.array(a.shape, np.int64), "sizes")])
+    nearest = a.rounding if a.mode == "nearest" else None
+    attributes = {"coordinate_transformation_mode": a.coordinates, "nearest_mode": nearest}
+    w.emit("Resize", operands, [w.output(node)], mode=a.mode, **attributes)
+
+
+def _nearest(*sizes: tuple[int, ...], coordinates: str, rounding: str = "floor") -> Any:
+    return case(sizes[0], attrs=ResizeAttrs(sizes[1], (), "nearest", coordinates, rounding))
+
+
+def _linear(*sizes: tuple[int, ...], coordinates: str = "half_pixel", scales: tuple[float, ...] = ()) -> Any:
+    return case(sizes[0], attrs=ResizeAttrs(sizes[1], scales, "linear", coordinates))
+
+
+resize = OpSpec(
+    name="resize",
+    attrs=ResizeAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    quant=QuantRule(result="same"),
+    onnx=(onnx_op("Resize", build=from_onnx),),
+    tflite=(tflite_op("RESIZE_BILINEAR", build=from_tflite), tflite_op("RESIZE_NEAREST_NEIGHBOR", build=from_tflite)),
+    to_onnx=to_onnx,
+    permuted=permuted,
+    cases=(
+        _linear((1, 4, 3, 2), (1, 8, 6, 2)),
+        _linear((1, 7, 5, 1), (1, 3, 8, 1)),
+        _linear((1, 3, 4, 2), (1, 7, 5, 2), coordinates="asymmetric"),
+        _linear((1, 3, 4, 2), (1, 7, 5, 2), coordinates="align_corners"),
+        _linear((1, 1, 1, 3), (1, 4, 4, 3)),
+        _linear((1, 2, 5), (1, 2, 9), coordinates="pytorch_half_pixel"),
+        _linear((1, 1, 4, 4), (1, 1, 5, 5), scales=(1.0, 1.0, 1.3, 1.3)),
+        _nearest((1, 4, 3, 2), (1, 8, 9, 2), coordinates="half_pixel", rounding="round_prefer_ceil"),
+        _nearest((1, 4, 3, 2), (1, 8, 9, 2), coordinates="asymmetric"),
+        _nearest((1, 5, 3, 2), (1, 2, 7, 2), coordinates="align_corners", rounding="round_prefer_ceil"),
+        _nearest((1, 1, 1, 6), (1, 1, 1, 4), coordinates="half_pixel", rounding="round_prefer_floor"),
+        case((1, 1, 6), attrs=ResizeAttrs((1, 1, 9), (), "nearest", "half_pixel_symmetric", "ceil")),
+        case(Operand((2, 3), dtype="int32", low=-9, high=9), attrs=ResizeAttrs((4, 3)), kinds=("float32",)),
+    ),
+)
