@@ -77,7 +77,7 @@ def _rich_table(names: Row, right: Sequence[bool], rows: Sequence[Row]) -> None:
 
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, is_right in zip(names, right, strict=True):
-        drawn.add_column(name, justify="right" if is_right else "left", overflow="fold")
+        drawn.add_column(name, justify="right" if is_right else "left", overflow="fold", no_wrap=is_right)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: nothing in a cell is markup
     Console().print(drawn)
