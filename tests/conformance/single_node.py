@@ -125,7 +125,8 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
     samples = [None if o is None else o.sample(rng) for o in case.operands]
     attrs = spec.attrs() if case.attrs is None else case.attrs
     with np.errstate(all="ignore"):
-        result = np.asarray(spec.forward(np, attrs, *samples))
+        results = spec.forward(np, attrs, *samples)
+    result = np.asarray(results[0] if isinstance(results, tuple) else results)
     shared = _fitting(samples[0], setting.input_zero, setting)
     graph = Graph(spec.name)
     b = Builder(graph, operators())
@@ -134,6 +135,8 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
     for index, (operand, data) in enumerate(zip(case.operands, samples, strict=True)):
         if operand is None or data is None:
             values.append(None)
+        elif index in rule.integer_inputs:
+            values.append(_operand(b, operand, f"x{index}", data))
         elif index == rule.weights:
             values.append(_weights(b, f"x{index}", data, rule.weight_axis, setting))
         elif index == rule.bias:
@@ -210,14 +213,25 @@ def merged(graphs: Mapping[str, Graph]) -> Graph:
 
 
 def int8_inputs(graph: Graph) -> Iterator[dict[str, Array]]:
-    """Full-range random numbers, then all -128, all 127, and the two against each other."""
+    """Full-range random numbers, then all the least, all the largest, and the two against each other.
+
+    Inputs without parameters are indices: they hold 0 to 3, which every case has.
+    """
     rng = np.random.default_rng(7)
 
-    def filled(numbers: tuple[int, ...]) -> dict[str, Array]:
-        return {v.name: np.full(v.type.shape, numbers[i % len(numbers)], np.int8) for i, v in enumerate(graph.inputs)}
+    def random(v: Value) -> Array:
+        low, high = v.type.dtype.limits if v.type.quant else (0, 3)
+        return rng.integers(low, high + 1, v.type.shape).astype(v.type.dtype.numpy)
+
+    def filled(*highest: bool) -> dict[str, Array]:
+        return {v.name: full(v, highest[i % len(highest)]) for i, v in enumerate(graph.inputs)}
+
+    def full(v: Value, highest: bool) -> Array:
+        low, high = v.type.dtype.limits if v.type.quant else (0, 3)
+        return np.full(v.type.shape, high if highest else low, v.type.dtype.numpy)
 
     for _ in range(3):
-        yield {v.name: rng.integers(-128, 128, v.type.shape, dtype=np.int8) for v in graph.inputs}
-    yield filled((-128,))
-    yield filled((127,))
-    yield filled((-128, 127))
+        yield {v.name: random(v) for v in graph.inputs}
+    yield filled(False)
+    yield filled(True)
+    yield filled(False, True)

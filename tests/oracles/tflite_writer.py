@@ -353,6 +353,13 @@ def _transpose(w: _Writer, node: Node) -> None:
     w.operator("TRANSPOSE", inputs, [w.tensor(node.output)], "TransposeOptions")
 
 
+def _gather(w: _Writer, node: Node) -> None:
+    if node.input(1).type.dtype is not DType.INT32 or node.input(1).type.rank != 1:
+        raise NotExpressibleError("TFLite Micro gathers at a row of int32 indices")
+    inputs = [w.tensor(v) for v in node.present_inputs]
+    w.operator("GATHER", inputs, [w.tensor(node.output)], "GatherOptions", Axis=node.attrs.axis, BatchDims=0)
+
+
 def _resize(w: _Writer, node: Node) -> None:
     a, x = node.attrs, node.input(0).type
     known = {
@@ -403,6 +410,7 @@ _NODES: dict[str, Callable[[_Writer, Node], None]] = {
     "conv2d": _conv2d,
     "dequantize": _dequantize,
     "fully_connected": _fully_connected,
+    "gather": _gather,
     "matmul": _matmul,
     "max_pool2d": _pool("MAX_POOL_2D"),
     "mul": _elementwise("MUL", "MulOptions"),

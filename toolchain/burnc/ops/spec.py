@@ -11,7 +11,6 @@ import numpy as np
 
 from burnc.errors import GraphError
 from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
-from burnc.kernel.builder import KernelBuilder
 from burnc.ops.case import Case
 from burnc.ops.mapping import OnnxOp, TfliteOp
 
@@ -54,6 +53,8 @@ class QuantRule:
         weights: index of the weight input: int8, symmetric (zero point 0), per tensor or along ``weight_axis``.
         bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0.
         integer_inputs: inputs that are no activations (indices, shapes) and stay as they are.
+        integer_outputs: outputs that are none, likewise.
+        dtypes: element types that activations may have.
     """
 
     result: str | QuantParams = "own"
@@ -61,6 +62,8 @@ class QuantRule:
     weight_axis: int = 0
     bias: int | None = None
     integer_inputs: tuple[int, ...] = ()
+    integer_outputs: tuple[int, ...] = ()
+    dtypes: tuple[DType, ...] = (DType.INT8,)
 
     def activations(self, node: Node) -> list[Value]:
         """The inputs that are quantized as activations."""
@@ -82,6 +85,8 @@ class OpSpec:
         quant: the quantization rule; None where the operator has no quantized form.
         factors: (node) -> real factor(s) from accumulator to result, for ``k.requantize``.
         macs: (node) -> multiply-accumulates of one run.
+        recurrent: (input, output) pairs: what a run leaves in that output is what the next one, in the same stream of
+            data, finds in that optional input.
         onnx, tflite: operators of model files that mean this one.
         to_onnx: (writer, node) -> None; writes the float operator into an ONNX model.
         gradient: (builder, node, *output gradients) -> input gradients.
@@ -103,6 +108,7 @@ class OpSpec:
     quant: QuantRule | None = None
     factors: Callable[[Node], Sequence[float] | Array] | None = None
     macs: Callable[[Node], int] = field(default=lambda node: 0)
+    recurrent: tuple[tuple[int, int], ...] = ()
     onnx: tuple[OnnxOp, ...] = ()
     tflite: tuple[TfliteOp, ...] = ()
     to_onnx: Callable[[OnnxWriter, Node], None] | None = None
@@ -153,10 +159,14 @@ class OpSpec:
         rule = self.quant
         if rule is None:
             raise GraphError("the operator has no quantized form", where=where)
-        activations = [*rule.activations(node), *node.outputs]
+        results = [v for i, v in enumerate(node.outputs) if i not in rule.integer_outputs]
+        activations = [*rule.activations(node), *results]
         for value in activations:
-            if value.type.quant is None or value.type.quant.axis is not None or value.type.dtype is not DType.INT8:
-                raise GraphError(f"%{value.name} must be int8 with one scale, it is {value.type}", where=where)
+            if value.type.quant is None or value.type.quant.axis is not None or value.type.dtype not in rule.dtypes:
+                wanted = " or ".join(dtype.value for dtype in rule.dtypes)
+                raise GraphError(f"%{value.name} must be {wanted} with one scale, it is {value.type}", where=where)
+            if value.type.dtype is not activations[0].type.dtype:
+                raise GraphError(f"%{value.name} must have the element type of %{activations[0].name}", where=where)
         if rule.result == "same":
             for value in activations:
                 if value.type.quant != activations[0].type.quant:
@@ -211,4 +221,3 @@ def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(a, b)
     except ValueError:
         raise GraphError(f"shapes {list(a)} and {list(b)} do not broadcast") from None
-

@@ -1,0 +1,93 @@
+"""gather: slices along one axis, at indices that are computed at run time.
+
+Sources: ONNX Gather-13; TFLite GATHER.
+
+An index below 0 counts from the end. One that is out of range even so is clamped: neither standard defines it, and a
+kernel must not read beside its tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Node, TensorType, Value
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+
+
+@dataclass(frozen=True)
+class GatherAttrs:
+    axis: int = 0
+
+
+def infer(a: GatherAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x, indices = required(inputs, 0), required(inputs, 1)
+    if not -x.rank <= a.axis < x.rank or 0 in x.shape:
+        raise GraphError(f"axis {a.axis} of {list(x.shape)} holds nothing to gather")
+    if indices.dtype.value not in ("int32", "int64"):
+        raise GraphError(f"indices are {indices.dtype.value}, they must be int32 or int64")
+    axis = a.axis % x.rank
+    return [TensorType(x.dtype, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))]
+
+
+def body(k: KernelBuilder, a: GatherAttrs, x: Tensor, indices: Tensor, y: Tensor) -> None:
+    axis, length = a.axis % x.type.rank, x.shape[a.axis]
+    behind = axis + indices.type.rank
+    for where in k.grid(y.shape):
+        given = k.let("given", indices.raw(*where[axis:behind]))
+        counted = k.select(given < 0, given + length, given)
+        index = k.let("index", k.cast(k.minimum(k.maximum(counted, 0), length - 1), INT32))
+        y[where] = x.raw(*where[:axis], index, *where[behind:])
+
+
+def forward(xp: Any, a: GatherAttrs, x: Any, indices: Any) -> Any:
+    length = x.shape[a.axis]
+    return xp.take(x, xp.clip(xp.where(indices < 0, indices + length, indices), 0, length - 1), axis=a.axis)
+
+
+def integer(node: Node, x: Integers, indices: Integers) -> Integers:
+    return np.asarray(forward(np, node.attrs, x, indices))
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    if node.attribute("batch_dims", 0) != 0:
+        node.refuse(f"batch_dims {node.attribute('batch_dims')} is not supported")
+    return [node.emit("gather", [node.input(0), node.input(1)], GatherAttrs(int(node.attribute("axis", 0))))]
+
+
+def to_onnx(w: OnnxWriter, node: Node) -> None:
+    w.emit("Gather", [w.input(node, 0), w.input(node, 1)], [w.output(node)], axis=node.attrs.axis)
+
+
+def _indices(*shape: int, length: int, dtype: str = "int64") -> Operand:
+    return Operand(shape, dtype=dtype, low=-length, high=length - 1)
+
+
+gather = OpSpec(
+    name="gather",
+    attrs=GatherAttrs,
+    infer=infer,
+    forward=forward,
+    integer=integer,
+    body=body,
+    quant=QuantRule(result="same", integer_inputs=(1,)),
+    onnx=(onnx_op("Gather", attrs={"axis": "axis"}),),
+    tflite=(tflite_op("GATHER", build=from_tflite),),
+    to_onnx=to_onnx,
+    cases=(
+        case((5, 3), _indices(4, length=5)),
+        case((2, 4, 3), _indices(2, 2, length=4), attrs=GatherAttrs(1)),
+        case((2, 7), _indices(1, length=7, dtype="int32"), attrs=GatherAttrs(-1)),
+        case((6,), _indices(length=6)),
+        case((6, 2), Operand((3,), dtype="int32", low=0, high=5)),
+        case((6, 2), Operand((3,), constant=True, dtype="int32", values=(5, 0, 5))),
+    ),
+)
