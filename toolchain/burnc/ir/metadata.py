@@ -16,3 +16,6 @@ STATES = "burnc.states"
 
 NAMES = "burnc.names"
 """JSON, {"constants": [name, …], "nodes": [[operator, name, rounding, [result, …]], …]} of a canonical graph."""
+
+CARD = "burnc.card"
+"""JSON, the fields of ``burnc.ir.model_card.ModelCard``: what the inputs are, how they are scaled, labels, accuracy."""
