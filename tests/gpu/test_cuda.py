@@ -1,0 +1,74 @@
+"""The ``cuda`` backend without a GPU: its kernels run on the CPU through a stand-in, and NVRTC compiles them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from burnc.backends.model_inputs import random_inputs
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.codegen.cuda_source import cuda_source
+from burnc.codegen.launches import plan_launches
+from burnc.errors import BurncError, ToolMissingError
+from burnc.ir import Graph
+from conformance.check import differences
+from gpu import cupy_on_cpu
+from gpu.nine_models import FLOAT, INT8, float_graph, int8_graph
+from requirements import requires
+
+pytestmark = requires("nvrtc", "c++ compiler")
+
+GRAPHS = {f"{p.stem}-int8": (int8_graph, p) for p in (*INT8, *FLOAT)}
+GRAPHS |= {f"{p.stem}-float": (float_graph, p) for p in FLOAT}
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return cupy_on_cpu.install(monkeypatch)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_model_equals_reference(name: str, cuda: Any):
+    make, path = GRAPHS[name]
+    graph = make(path)
+    got = cuda.CudaBackend().compile(graph)
+    assert differences(got, NumpyReference().compile(graph), random_inputs(graph, 2)) == []
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_nvrtc_compiles_model(name: str):
+    from burnc_host.nvrtc import compile_cubin
+
+    make, path = GRAPHS[name]
+    source, names = cuda_source(plan_launches(make(path)).order)
+    for architecture in ("sm_75", "sm_90"):
+        cubin = compile_cubin(source, architecture)
+        assert cubin.startswith(b"\x7fELF")
+        assert [n for n in set(names) if n.encode() not in cubin] == []
+
+
+def test_nvrtc_says_what_is_wrong():
+    from burnc_host.nvrtc import compile_cubin
+
+    with pytest.raises(BurncError, match=r"kernels.cu\(1\): error"):
+        compile_cubin("nonsense\n", "sm_90")
+
+
+def test_inner_values_are_kept(cuda: Any):
+    graph: Graph = int8_graph(INT8[0])
+    keep = [node.output for node in graph.nodes if node.output not in graph.outputs]
+    executables = [backend.compile(graph, keep=keep) for backend in (cuda.CudaBackend(), NumpyReference())]
+    assert differences(*executables, random_inputs(graph, 1)) == []
+
+
+def test_no_gpu_is_one_line(monkeypatch: pytest.MonkeyPatch):
+    module = cupy_on_cpu.install(monkeypatch, devices=0)
+    with pytest.raises(ToolMissingError, match="CUDA finds no GPU"):
+        module.CudaBackend()
+
+
+@pytest.mark.parametrize(("argument", "error"), [("1", ToolMissingError), ("first", BurncError)])
+def test_a_gpu_that_is_not_there(argument: str, error: type[BurncError], cuda: Any):
+    with pytest.raises(error, match=argument):
+        cuda.CudaBackend(argument)
