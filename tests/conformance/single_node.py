@@ -25,6 +25,7 @@ class Setting:
         stretch: factor on the scales that fit the data.
         same: the result has the first input's parameters, also where the operator could have its own.
         per_tensor: weights have one scale.
+        dtype: element type of the activations.
         ties: scales are powers of two and the result's is four times what fits, so that exact halves occur.
     """
 
@@ -35,6 +36,7 @@ class Setting:
     same: bool = False
     per_tensor: bool = False
     ties: bool = False
+    dtype: DType = DType.INT8
 
 
 SETTINGS = (
@@ -46,6 +48,12 @@ SETTINGS = (
     Setting("wide", -60, 100, stretch=30.0),
     Setting("same", -17, -17, same=True),
     Setting("ties", -3, 5, ties=True),
+)
+SETTINGS_INT16 = (
+    Setting("typical", 0, 0, dtype=DType.INT16),
+    Setting("narrow", 0, 0, stretch=0.05, dtype=DType.INT16),
+    Setting("wide", 0, 0, stretch=30.0, dtype=DType.INT16, per_tensor=True),
+    Setting("ties", 0, 0, ties=True, dtype=DType.INT16),
 )
 FURTHER_ZERO_POINTS = (40, -128, 127, 0)
 
@@ -83,6 +91,15 @@ def int8_subjects() -> Iterator[Subject]:
         for number, case in enumerate(spec.cases):
             if "int8" in case.kinds and spec.quant is not None:
                 for setting in SETTINGS:
+                    yield Subject(f"{name}-{number}-{setting.name}", spec, case, setting)
+
+
+def int16_subjects() -> Iterator[Subject]:
+    """Every case with 16-bit activations of every operator in every setting."""
+    for name, spec in sorted(operators().items()):
+        for number, case in enumerate(spec.cases):
+            if "int16" in case.kinds:
+                for setting in SETTINGS_INT16:
                     yield Subject(f"{name}-{number}-{setting.name}", spec, case, setting)
 
 
@@ -148,7 +165,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
             zero = setting.input_zero if activations == 0 else FURTHER_ZERO_POINTS[activations - 1]
             quant = shared if rule.result == "same" else _fitting(data, zero, setting)
             activations += 1
-            values.append(_operand(b, operand, f"x{index}", _quantized(data, quant), quant))
+            values.append(_operand(b, operand, f"x{index}", _quantized(data, quant, setting.dtype), quant))
     quant = _result_params(rule, shared, result, setting)
     graph.outputs = b.nodes(spec.name, values, attrs, name="node", outputs=("y",), quant=quant, rounding=rounding)
     return graph
@@ -166,7 +183,8 @@ def _result_params(rule: QuantRule, shared: QuantParams, result: Array, setting:
 def _fitting(data: Any, zero_point: int, setting: Setting) -> QuantParams:
     """Parameters whose range reaches the largest magnitude on the side that has more room."""
     largest = float(np.max(np.abs(data), initial=1e-3, where=np.isfinite(data)))
-    room = max(127 - zero_point, zero_point + 128)
+    low, high = setting.dtype.limits
+    room = max(high - zero_point, zero_point - low)
     scale = largest * setting.stretch / room
     return QuantParams.per_tensor(_power_of_two(scale) if setting.ties else scale, zero_point)
 
@@ -175,8 +193,8 @@ def _power_of_two(scale: Any) -> Any:
     return np.exp2(np.ceil(np.log2(scale)))
 
 
-def _quantized(data: Any, quant: QuantParams) -> Array:
-    return quantize(data, TensorType(DType.INT8, np.shape(data), quant))
+def _quantized(data: Any, quant: QuantParams, dtype: DType = DType.INT8) -> Array:
+    return quantize(data, TensorType(dtype, np.shape(data), quant))
 
 
 def _weights(b: Builder, name: str, data: Any, weight_axis: int, setting: Setting) -> Value:
@@ -192,7 +210,7 @@ def _bias(b: Builder, name: str, data: Any, x: Value, weights: Value) -> Value:
     quant = weights.type.quant
     assert quant is not None
     scale = np.float32(x.type.scale) * np.array(quant.scale, np.float32)
-    stored = np.rint(data / scale).astype(np.int32)
+    stored = np.rint(data / scale).astype(np.int64 if x.type.dtype is DType.INT16 else np.int32)
     axis = None if quant.axis is None else 0
     return b.constant(name, stored, QuantParams(tuple(scale.tolist()), (0,) * len(scale), axis))
 

@@ -54,6 +54,12 @@ def requantized_once(x: int, multiplier: int, shift: int) -> int:
     return wrapped(half_up(Fraction(x * multiplier, 2 ** (31 - shift))))
 
 
+def requantized_wide(x: int, multiplier: int, shift: int) -> int:
+    """TFLM MultiplyByQuantizedMultiplier of an int64: the multiplier rounded to 15 bits, one rounding."""
+    reduced = 0x7FFF if multiplier >= 0x7FFF0000 else half_up(Fraction(multiplier, 2**16))
+    return wrapped(half_up(Fraction(x * reduced, 2 ** (15 - shift))))
+
+
 def exp_between(a: int) -> int:
     """Gemmlowp exp_on_interval_between_negative_one_quarter_and_0_excl, Q0.31."""
     x = wrapped(a + 2**28)

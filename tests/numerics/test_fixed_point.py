@@ -47,6 +47,13 @@ def test_one_rounding(x, multiplier, shift):
     assert int(got) == big.requantized_once(x, multiplier, shift)
 
 
+@repeatable
+@given(st.integers(-(2**47) + 1, 2**47 - 1), MULTIPLIER, st.integers(-31, 7))
+def test_64_bit_sums(x, multiplier, shift):
+    got = numerics.multiply_wide_by_quantized_multiplier(x, multiplier, shift)
+    assert int(got) == big.requantized_wide(x, multiplier, shift)
+
+
 def test_arrays_go_element_by_element():
     x, m, s = np.array(EDGES)[:, None, None], np.array([2**30, 2**31 - 1])[:, None], np.arange(-31, 31)
     got = numerics.multiply_by_quantized_multiplier(x, m, s)

@@ -17,9 +17,10 @@ from burnc.ir import Array, DType, Node, TensorType, Value
 from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Call, Cast, Expr, Literal, Load, Scalar, Select, Variable, binary, bounds, lift
 from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
-from burnc.numerics import activation_range, quantize_multiplier
+from burnc.numerics import activation_range, quantize_multiplier, reduced_multiplier
 
 INT32 = DType.INT32
+INT64 = DType.INT64
 FLOAT32 = DType.FLOAT32
 
 
@@ -70,7 +71,7 @@ class Tensor:
     def _centred(self, element: Expr, indices: Sequence[Expr | int]) -> Expr:
         if self.type.dtype.is_float or not self._kernel.quantized:
             return element
-        wide = element if element.dtype is INT32 else Cast(element, INT32)
+        wide = element if element.dtype in (INT32, INT64) else Cast(element, INT32)
         quant = self.type.quant
         if quant is None or not any(quant.zero_point):
             return wide
@@ -91,7 +92,8 @@ class Local:
         self._kernel.record(Assign(self.value, lift(value, self.value.dtype)))
 
     def __iadd__(self, other: Expr | Scalar) -> Self:
-        self.set(self.value + other)
+        is_wider = isinstance(other, Expr) and (self.value.dtype, other.dtype) == (INT64, INT32)
+        self.set(self.value + (Cast(other, INT64) if isinstance(other, Expr) and is_wider else other))
         return self
 
 
@@ -100,6 +102,7 @@ class KernelBuilder:
 
     Attributes:
         quantized: reads are centred int32 values and ``requantize`` rescales.
+        wide: activations are int16, so that sums are int64.
         node: the node whose kernel is built.
 
     Args:
@@ -111,6 +114,7 @@ class KernelBuilder:
         self.node = node
         result = node.outputs[0].type
         self.quantized = not result.dtype.is_float and any(v.type.quant is not None for v in node.present_inputs)
+        self.wide = self.quantized and node.present_inputs[0].type.dtype is DType.INT16
         self._buffers: list[Buffer] = []
         self._names: set[str] = set()
         self._blocks: list[list[Statement]] = [[]]
@@ -202,8 +206,9 @@ class KernelBuilder:
         return variable
 
     def accumulator(self, start: Expr | Scalar = 0) -> Local:
-        """A sum: int32 in a quantized kernel, float32 otherwise."""
-        return self.local("acc", start, INT32 if self.quantized else FLOAT32)
+        """A sum: int32 in a quantized kernel (int64 over int16 activations), float32 otherwise."""
+        dtype = INT64 if self.wide else INT32 if self.quantized else FLOAT32
+        return self.local("acc", self.cast(start, dtype) if isinstance(start, Expr) and self.wide else start, dtype)
 
     # Expressions
 
@@ -236,8 +241,15 @@ class KernelBuilder:
         return self._requantized(value, Literal(multiplier, INT32), Literal(shift, INT32))
 
     def _requantized(self, value: Expr, multiplier: Expr, shift: Expr) -> Expr:
+        if value.dtype is INT64:
+            return self._wide_requantized(value, multiplier, shift)
         name = "requantize_single" if self.node.rounding == "single" else "requantize"
         return Call(name, (value, multiplier, shift), INT32)
+
+    def _wide_requantized(self, value: Expr, multiplier: Expr, shift: Expr) -> Expr:
+        """numerics.multiply_wide_by_quantized_multiplier; ``multiplier`` has 15 bits, ``shift`` is what to shift by."""
+        half = binary("<<", Literal(1, INT64), Cast(shift - 1, INT64))
+        return Cast((value * self.cast(multiplier, INT64) + half) >> Cast(shift, INT64), INT32)
 
     def requantize(self, acc: Expr | Local, axis: Expr | None = None) -> Expr:
         """The result for the first output from its accumulator.
@@ -250,6 +262,8 @@ class KernelBuilder:
             return self.clamp_real(value)
         factors = np.asarray(self.node.operator.requantize_factors(self.node), np.float64).reshape(-1)
         pairs = [quantize_multiplier(float(f)) for f in factors]
+        if self.wide:
+            pairs = [(int(reduced_multiplier(m)), 15 - s) for m, s in pairs]
         if axis is None and len(set(pairs)) > 1:
             raise GraphError(f"{len(pairs)} factors, but no axis they go along", where=f"node {self.node.name!r}")
         if len(pairs) == 1 or axis is None:

@@ -61,6 +61,21 @@ def multiply_by_quantized_multiplier(
     return rounding_divide_by_pot(rounding_doubling_high_mul(wrap_int32(x << left), multiplier), right)
 
 
+def reduced_multiplier(multiplier: ArrayLike) -> Int64:
+    """A 31-bit multiplier rounded to 15 bits, for 64-bit sums."""
+    multiplier = _int64(multiplier)
+    return np.where(multiplier < 0x7FFF0000, (multiplier + (1 << 15)) >> 16, 0x7FFF)
+
+
+def multiply_wide_by_quantized_multiplier(x: ArrayLike, multiplier: ArrayLike, shift: ArrayLike) -> Int64:
+    """Multiply 64-bit x by multiplier * 2**(shift - 31), rounded once, halves up; the low 32 bits of that.
+
+    TFLM ``MultiplyByQuantizedMultiplier(int64_t, …)``: |x| < 2**47, shift in -31 .. 7, a multiplier of 15 bits.
+    """
+    total = 15 - _int64(shift)
+    return wrap_int32((_int64(x) * reduced_multiplier(multiplier) + (np.int64(1) << (total - 1))) >> total)
+
+
 def count_leading_zeros(x: ArrayLike) -> Int64:
     """Leading zero bits of a 32-bit pattern; 32 for zero."""
     bits = _int64(x) & 0xFFFFFFFF

@@ -13,6 +13,9 @@ from burnc.ir import Array
 EDGES = (-np.inf, -1e30, -8.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5, 1e30, np.inf)
 
 
+ALL_KINDS = ("float32", "int8", "int16")
+
+
 @dataclass(frozen=True)
 class Operand:
     """One input. ``constant`` ones are weights, biases and the like; ``values`` replaces random numbers."""
@@ -35,7 +38,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Case:
-    """``kinds`` names the forms to test: float32, int8."""
+    """``kinds`` names the forms to test: float32, int8, int16 (16-bit activations, 8-bit weights)."""
 
     operands: tuple[Operand | None, ...]
     attrs: Any

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, TensorType, Value
+from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import case, weights
+from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
@@ -26,6 +26,7 @@ from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 from burnc.ops.transpose import TransposeAttrs
 
 SWAPPED = (1, 0)
+INT16_BY_INT8 = (DType.INT16, DType.INT8)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def infer(a: FullyConnectedAttrs, inputs: Sequence[TensorType | None]) -> list[T
     x, w = required(inputs, 0), required(inputs, 1)
     if w.rank != 2 or x.rank < 1 or x.shape[-1] != w.shape[1]:
         raise GraphError(f"input {list(x.shape)} does not go with weights {list(w.shape)}")
-    if x.dtype is not w.dtype:
+    if x.dtype is not w.dtype and (x.dtype, w.dtype) != INT16_BY_INT8:
         raise GraphError(f"input is {x.dtype.value} but weights are {w.dtype.value}")
     bias = inputs[2] if len(inputs) > 2 else None
     if bias is not None and bias.shape != (w.shape[0],):
@@ -65,7 +66,7 @@ def forward(xp: Any, a: FullyConnectedAttrs, x: Any, w: Any, b: Any = None) -> A
 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
-    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    # float64 holds these integer sums exactly: |acc| < 2**31 (2**47 for int16) is proven when the graph is quantized or imported.
     acc = (x.astype(np.float64) - node.input(0).type.zero_point) @ w.astype(np.float64).T
     return requantized(node, acc.astype(np.int64) + (0 if b is None else b))
 
@@ -156,7 +157,7 @@ def from_tflite(node: FileNode) -> list[Value]:
         node.refuse(f"weights_format {node.attribute('weights_format')} is not supported")
     if w.type.rank != 2 or w.type.shape[1] == 0 or x.type.size % w.type.shape[1]:
         node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
-    if x.type.dtype is not w.type.dtype:
+    if x.type.dtype is not w.type.dtype and (x.type.dtype, w.type.dtype) != INT16_BY_INT8:
         node.refuse(f"{x.type.dtype.value} input with {w.type.dtype.value} weights is not supported")
     if w.type.quant is not None and any(w.type.quant.zero_point):
         node.refuse("weights with a zero point other than 0 are not supported")
@@ -186,16 +187,16 @@ fully_connected = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(weights=1, bias=2),
+    quant=QuantRule(weights=1, bias=2, dtypes=(DType.INT8, DType.INT16)),
     factors=factors,
     macs=macs,
     onnx=(onnx_op("Gemm", build=from_onnx),),
     tflite=(tflite_op("FULLY_CONNECTED", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((1, 16), weights(8, 16), weights(8)),
-        case((3, 7), weights(5, 7), None),
-        case((2, 3, 4), weights(6, 4), weights(6), attrs=FullyConnectedAttrs(activation_min=0.0)),
+        case((1, 16), weights(8, 16), weights(8), kinds=ALL_KINDS),
+        case((3, 7), weights(5, 7), None, kinds=ALL_KINDS),
+        case((2, 3, 4), weights(6, 4), weights(6), attrs=FullyConnectedAttrs(activation_min=0.0), kinds=ALL_KINDS),
         case((9,), weights(4, 9), weights(4)),
         case((1, 1), weights(1, 1), weights(1)),
         case((2, 33), weights(3, 33), weights(3), attrs=FullyConnectedAttrs(0.0, 6.0)),

@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burnc.ir import Node
-from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
+from burnc.ir import DType, Node
+from burnc.numerics import (
+    activation_range,
+    multiply_by_quantized_multiplier,
+    multiply_wide_by_quantized_multiplier,
+    quantize_multiplier,
+)
 
 Integers = NDArray[Any]
 
 
 def rescaled(node: Node, acc: Integers, factors: Any) -> Integers:
-    """int32 sums times real factors (which broadcast over them), by the node's rounding."""
+    """Sums (32-bit, or 64-bit over int16 activations) times real factors (which broadcast over them), by the node's rounding."""
     pairs = [quantize_multiplier(float(f)) for f in np.ravel(factors)]
     multiplier, shift = (np.array(column).reshape(np.shape(factors)) for column in zip(*pairs, strict=True))
+    if node.input(0).type.dtype is DType.INT16:
+        return multiply_wide_by_quantized_multiplier(acc, multiplier, shift)
     return multiply_by_quantized_multiplier(acc, multiplier, shift, node.rounding)
 
 

@@ -165,6 +165,8 @@ class OpSpec:
             if value.type.quant is None or value.type.quant.axis is not None or value.type.dtype not in rule.dtypes:
                 wanted = " or ".join(dtype.value for dtype in rule.dtypes)
                 raise GraphError(f"%{value.name} must be {wanted} with one scale, it is {value.type}", where=where)
+            if value.type.dtype is DType.INT16 and value.type.zero_point != 0:
+                raise GraphError(f"%{value.name} is int16, its zero point must be 0", where=where)
             if value.type.dtype is not activations[0].type.dtype:
                 raise GraphError(f"%{value.name} must have the element type of %{activations[0].name}", where=where)
         if rule.result == "same":
@@ -187,8 +189,9 @@ class OpSpec:
         bias = node.inputs[rule.bias] if rule.bias is not None and rule.bias < len(node.inputs) else None
         if bias is None:
             return
-        if bias.type.dtype is not DType.INT32 or bias.type.quant is None:
-            raise GraphError(f"bias %{bias.name} must be quantized int32", where=where)
+        sums = DType.INT64 if node.input(0).type.dtype is DType.INT16 else DType.INT32
+        if bias.type.dtype is not sums or bias.type.quant is None:
+            raise GraphError(f"bias %{bias.name} must be quantized {sums.value}", where=where)
         wanted = node.input(0).type.scale * np.array(quant.scale)
         if not np.allclose(bias.type.quant.scale, wanted, rtol=1e-3, atol=0):
             raise GraphError(f"bias %{bias.name}: scale is not input scale * weight scale", where=where)

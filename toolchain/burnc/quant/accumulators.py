@@ -1,4 +1,4 @@
-"""Proves that no sum of an int8 graph can leave int32.
+"""Proves that no sum of a quantized graph can leave int32, or 48 bits where activations are int16.
 
 Weights are constants, so the largest and the smallest sum that any input can bring about are known exactly. Counting
 only the products of one sign bounds every partial sum in every order.
@@ -18,6 +18,7 @@ from burnc.numerics import quantize_multiplier
 from burnc.ops import spec_of
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+WIDE_LIMIT = 2**47 - 1  # of numerics.multiply_wide_by_quantized_multiplier
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,14 @@ def check_accumulators(graph: Graph) -> None:
         bounds = accumulator_bounds(node)
         if bounds is None:
             continue
-        outside = np.flatnonzero((bounds.low < INT32_MIN) | (bounds.high > INT32_MAX))
+        is_wide = node.input(0).type.dtype is DType.INT16
+        least, most = (-WIDE_LIMIT, WIDE_LIMIT) if is_wide else (INT32_MIN, INT32_MAX)
+        outside = np.flatnonzero((bounds.low < least) | (bounds.high > most))
         if len(outside):
             c = int(outside[0])
             raise _overflow(node, c, f"its sum can reach {bounds.low[c]:.0f} to {bounds.high[c]:.0f}")
-        _check_shift(node, bounds)
+        if not is_wide:
+            _check_shift(node, bounds)
 
 
 def accumulator_bounds(node: Node) -> AccumulatorBounds | None:
@@ -121,7 +125,7 @@ def _check_shift(node: Node, bounds: AccumulatorBounds) -> None:
 
 def _overflow(node: Node, channel: int, why: str) -> QuantizationError:
     return QuantizationError(
-        f"channel {channel} of node {node.name!r} can overflow int32: {why}",
+        f"channel {channel} of node {node.name!r} can overflow its accumulator: {why}",
         where=f"node {node.name!r}, operator {node.op}, channel {channel}",
         hint="narrow the weights or the bias of this channel, or split the layer",
     )

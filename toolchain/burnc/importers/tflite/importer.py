@@ -217,7 +217,7 @@ class _OperatorImporter:
         bias, x, w = node.inputs[rule.bias], node.input(0), node.input(rule.weights)
         if bias is None or bias.data is None or x.type.quant is None or w.type.quant is None:
             return
-        if bias.type.dtype is not DType.INT32:
+        if bias.type.dtype not in (DType.INT32, DType.INT64):
             return
         quant = w.type.quant
         scales = tuple(float(np.float32(x.type.scale * scale)) for scale in quant.scale)

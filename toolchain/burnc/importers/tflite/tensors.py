@@ -12,6 +12,7 @@ CARRIED = {
     "BOOL": DType.BOOL,
     "FLOAT32": DType.FLOAT32,
     "INT8": DType.INT8,
+    "INT16": DType.INT16,
     "INT32": DType.INT32,
     "INT64": DType.INT64,
 }
@@ -45,7 +46,7 @@ def tensor_type(tensor: FileTensor, where: str) -> TensorType:
 
 
 def _quant(tensor: FileTensor, place: str) -> QuantParams | None:
-    if not tensor.scale or tensor.type not in ("INT8", "INT32"):
+    if not tensor.scale or tensor.type not in ("INT8", "INT16", "INT32", "INT64"):
         return None
     count, axis = len(tensor.scale), tensor.quantized_dimension
     zero_point = tensor.zero_point or (0,) * count
