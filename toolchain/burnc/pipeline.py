@@ -36,7 +36,7 @@ from burnc.importers import import_model
 from burnc.ir import Array, Graph, verify
 from burnc.ir.metadata import NOTES, SOURCE
 from burnc.ops import spec_of
-from burnc.passes import AbsorbEdges, AbsorbQdq, Change, RestoreNames, canonical_passes, run_passes
+from burnc.passes import AbsorbEdges, AbsorbQdq, Change, KeepState, RestoreNames, canonical_passes, run_passes
 from burnc.passes.rebatch import rebatch
 from burnc.quant import OBSERVERS, Dataset, calibrate, check_accumulators, error_report, prepare
 from burnc.reports import (
@@ -81,12 +81,14 @@ def load(
     batch: int | None = None,
     float_edges: bool = False,
     states: Mapping[str, str] = NO_STATES,
+    streaming: bool = False,
 ) -> Loaded:
     """Read a model file and bring it to canonical form; a QDQ file becomes an int8 graph.
 
     Args:
         float_edges: keep float inputs and outputs of a quantized graph.
         states: inputs that become state, and the outputs that they hold in the next run.
+        streaming: layers with memory keep it from run to run.
 
     Raises:
         ModelFileError, InputError, UnsupportedError: as the importers.
@@ -94,7 +96,7 @@ def load(
     """
     graph = import_model(path, dims=dims, batch=batch, states=states)
     verify(graph)
-    changes = run_passes(graph, [*canonical_passes(), AbsorbQdq()])
+    changes = run_passes(graph, [*canonical_passes(), *([KeepState()] if streaming else []), AbsorbQdq()])
     if not float_edges:
         changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), AbsorbQdq()])
     changes += run_passes(graph, [RestoreNames()])

@@ -66,7 +66,7 @@ def forward(xp: Any, a: FullyConnectedAttrs, x: Any, w: Any, b: Any = None) -> A
 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
-    # float64 holds these integer sums exactly: |acc| < 2**31 (2**47 for int16) is proven when the graph is quantized or imported.
+    # float64 holds these integer sums exactly: that |acc| < 2**31 (2**47 for int16) is proven beforehand.
     acc = (x.astype(np.float64) - node.input(0).type.zero_point) @ w.astype(np.float64).T
     return requantized(node, acc.astype(np.int64) + (0 if b is None else b))
 
