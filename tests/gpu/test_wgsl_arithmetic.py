@@ -169,3 +169,12 @@ def test_float_intrinsics(name: str):
     # One number at a time: the tolerance is relative to the largest of an array.
     found = [(x, line) for x, a, b in zip(REALS, got, wanted, strict=True) for line in disagreement(a[None], b[None])]
     assert found == []
+
+
+def test_division_is_correctly_rounded():
+    a = np.concatenate([REALS, RNG.uniform(1, 2, 20000), np.arange(-50, 50) + 0.5]).astype(np.float32)
+    b = np.concatenate([np.roll(REALS, 7), RNG.uniform(1, 2, 20000), np.full(100, 3)]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        expected = a / b
+    kept = ~((np.abs(expected) < np.finfo(np.float32).tiny) & (expected != 0))  # GPUs may flush denormal results
+    np.testing.assert_array_equal(run((a, b), DType.FLOAT32, lambda _, x, y: x / y)[kept], expected[kept])

@@ -210,6 +210,8 @@ class Wgsl(Rendering):
         if expr.op in ("min", "max"):
             name = f"{expr.op}_f32" if expr.dtype is DType.FLOAT32 else expr.op
             return f"{name}({self.expression(expr.a)}, {self.expression(expr.b)})"
+        if expr.op == "/" and expr.dtype is DType.FLOAT32:
+            return f"divide_f32({self.expression(expr.a)}, {self.expression(expr.b)})"
         if expr.op == "^" and expr.dtype is DType.BOOL:
             return self.infix(Binary("!=", expr.a, expr.b), parent)
         return self.infix(expr, parent)

@@ -10,6 +10,34 @@ fn float_of_bits(bits: u32) -> f32 { return bitcast<f32>(bits | no_bits); }
 
 fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 
+// Correctly rounded, bit by bit; WGSL's own division may be off by 2.5 units in the last place, which a quantized result
+// would show. What is not in the range of normal numbers is left to it.
+fn divide_f32(a: f32, b: f32) -> f32 {
+    let exponent_a = (bitcast<u32>(a) >> 23u) & 0xffu;
+    let exponent_b = (bitcast<u32>(b) >> 23u) & 0xffu;
+    let divisor = (bitcast<u32>(b) & 0x7fffffu) | 0x800000u;
+    var rest = (bitcast<u32>(a) & 0x7fffffu) | 0x800000u;
+    var exponent = i32(exponent_a) - i32(exponent_b) + 127;
+    if (rest < divisor) {
+        rest <<= 1u;
+        exponent -= 1;
+    }
+    let special = exponent_a == 0u || exponent_a == 255u || exponent_b == 0u || exponent_b == 255u;
+    if (special || exponent < 1 || exponent > 253) { return a / b; }
+    var quotient = 0u;
+    for (var i = 0; i < 25; i++) {
+        quotient <<= 1u;
+        if (rest >= divisor) {
+            rest -= divisor;
+            quotient |= 1u;
+        }
+        rest <<= 1u;
+    }
+    let up = (quotient & 1u) & u32(rest != 0u || (quotient & 2u) != 0u);
+    let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+    return bitcast<f32>(sign | ((u32(exponent) << 23u) + (quotient >> 1u) + up - 0x800000u));
+}
+
 fn wide(x: i32) -> vec2<u32> { return vec2<u32>(u32(x), u32(x >> 31u)); }
 
 fn wide_add(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
