@@ -25,7 +25,7 @@ def compare_device(graph: Graph, reference: Backend, device: Backend, inputs: Se
         executable = device.compile(graph)
         expected = reference.compile(graph)
         mismatches, largest, exact, failing = 0, 0.0, True, None
-        for arrays in inputs:
+        for number, arrays in enumerate(inputs):
             got, wanted = executable.run(arrays), expected.run(arrays)
             for value in graph.outputs:
                 a, b = got[value.name], wanted[value.name]
@@ -34,7 +34,7 @@ def compare_device(graph: Graph, reference: Backend, device: Backend, inputs: Se
                 mismatches += wrong
                 largest = max(largest, _largest_difference(a, b))
                 if wrong and failing is None:
-                    failing = arrays
+                    failing = number
         _close(executable)
         speed = _speed(executable)
         if failing is None:
@@ -43,21 +43,27 @@ def compare_device(graph: Graph, reference: Backend, device: Backend, inputs: Se
     except BurncError as error:
         return TargetVerdict(device.name, "unavailable", why=str(error))
     try:
-        first = first_difference(graph, reference, device, failing)
+        first = first_difference(graph, reference, device, inputs[: failing + 1])
         why = f"first at node {first.node!r}" if first else "the outputs differ, but no inner value does"
     except BurncError as error:
         first, why = None, f"the outputs differ; where they part cannot be told: {error}"
     return TargetVerdict(device.name, "differs", len(inputs), mismatches, largest, first, why, *speed)
 
 
-def first_difference(graph: Graph, reference: Backend, device: Backend, inputs: Inputs) -> FirstDifference | None:
-    """The first node in order whose result differs, with the index of the first differing element."""
+def first_difference(
+    graph: Graph, reference: Backend, device: Backend, inputs: Sequence[Inputs]
+) -> FirstDifference | None:
+    """The first node in order whose result differs, with the index of the first differing element.
+
+    Args:
+        inputs: the runs up to the one whose outputs differ; a graph without state needs that one alone.
+    """
     values = [v for node in graph.nodes for v in node.outputs]
-    return _first_among(graph, reference, device, inputs, values)
+    return _first_among(graph, reference, device, inputs if graph.states else inputs[-1:], values)
 
 
 def _first_among(
-    graph: Graph, reference: Backend, device: Backend, inputs: Inputs, values: Sequence[Value]
+    graph: Graph, reference: Backend, device: Backend, inputs: Sequence[Inputs], values: Sequence[Value]
 ) -> FirstDifference | None:
     """Tap all the values at once, or, where that does not fit the device, one half after the other."""
     try:
@@ -69,8 +75,18 @@ def _first_among(
         return _first_among(graph, reference, device, inputs, values[:half]) or _first_among(
             graph, reference, device, inputs, values[half:]
         )
-    got, wanted = executable.run(inputs), reference.compile(graph, keep=values).run(inputs)
-    _close(executable)
+    expected = reference.compile(graph, keep=values)
+    try:
+        for arrays in inputs:
+            found = _parting(values, executable.run(arrays), expected.run(arrays))
+            if found is not None:
+                return found
+    finally:
+        _close(executable)
+    return None
+
+
+def _parting(values: Sequence[Value], got: Inputs, wanted: Inputs) -> FirstDifference | None:
     for value in values:
         wrong = differences(got[value.name], wanted[value.name])
         if wrong.any():
