@@ -147,13 +147,22 @@ class WebGpuExecutable:
             work.set_bind_group(0, group)
             work.dispatch_workgroups(across, down)
         work.end()
+        self._gpu.queue.submit([encoder.finish()])
+        found = {value.name: self._read(value) for value in self._results}
+        self._carry()
+        return found
+
+    def _carry(self) -> None:
+        """What was written to the states becomes what the next run reads."""
+        if not self._carried:
+            return
+        encoder = self._gpu.create_command_encoder()
         # By way of spare arrays: one state may become what another was.
         for written, spare, _ in self._carried:
             encoder.copy_buffer_to_buffer(written, 0, spare, 0, spare.size)
         for _, spare, read in self._carried:
             encoder.copy_buffer_to_buffer(spare, 0, read, 0, spare.size)
         self._gpu.queue.submit([encoder.finish()])
-        return {value.name: self._read(value) for value in self._results}
 
     def _read(self, value: Value) -> Array:
         raw = self._gpu.queue.read_buffer(self._buffer(self._storage[value]))

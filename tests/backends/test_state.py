@@ -1,4 +1,4 @@
-"""State: kept between runs and cleared by a reset, in numpy, in generated C and on the emulated Pico."""
+"""State: kept between runs and cleared by a reset, in numpy, in generated C, on a GPU and on the emulated Pico."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from burnc.ops import operators
 from burnc.ops.concat import ConcatAttrs
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.passes import RemoveDeadCode, run_passes
-from requirements import requires
+from requirements import requires, requires_package
 
 VECTOR = TensorType(DType.FLOAT32, (3,))
 
@@ -92,6 +92,7 @@ def test_delay_line_reads_before_it_writes():
 ON = [
     pytest.param("c", marks=requires("host compiler")),
     pytest.param("c:rendered", marks=requires("host compiler")),
+    pytest.param("webgpu", marks=[requires_package("wgpu"), requires("vulkan")]),
     pytest.param("pico", marks=requires("arm compiler", "node", "rp2040js")),
 ]
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from backends.test_state import GRAPHS as STATEFUL
+from backends.test_state import same, stream
 from burnc.backends.model_inputs import random_inputs
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.codegen.cuda_source import cuda_source
@@ -60,6 +62,15 @@ def test_inner_values_are_kept(cuda: Any):
     keep = [node.output for node in graph.nodes if node.output not in graph.outputs]
     executables = [backend.compile(graph, keep=keep) for backend in (cuda.CudaBackend(), NumpyReference())]
     assert differences(*executables, random_inputs(graph, 1)) == []
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_state_is_kept_and_reset(name: str, cuda: Any):
+    wanted = stream(NumpyReference().compile(STATEFUL[name]))
+    executable = cuda.CudaBackend().compile(STATEFUL[name])
+    assert same(stream(executable), wanted)
+    executable.reset()
+    assert same(stream(executable), wanted)
 
 
 def test_no_gpu_is_one_line(monkeypatch: pytest.MonkeyPatch):

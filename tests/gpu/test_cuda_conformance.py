@@ -1,4 +1,7 @@
-"""The operators' own cases on the ``cuda`` backend without a GPU: one source an operator, as compilers take their time."""
+"""The operators' own cases on the ``cuda`` backend without a GPU.
+
+One source holds all cases of an operator, as compilers take their time.
+"""
 
 from __future__ import annotations
 
