@@ -3,7 +3,8 @@
 A quantized activation is a QuantizeLinear after the float operator that computes it and a DequantizeLinear before each
 one that reads it; quantized weights and biases are int8 and int32 initializers with a DequantizeLinear. Quantized graph
 inputs and outputs are float in the file. A state is one more input and one more output. What ONNX cannot say (names of
-inner values, roundings, which edges are quantized or state) stands in ``metadata_props`` under the keys of ``burnc.ir.metadata``.
+inner values, roundings, which edges are quantized or state) stands in ``metadata_props`` under the keys of
+``burnc.ir.metadata``.
 """
 
 from __future__ import annotations
@@ -112,11 +113,19 @@ class _Writer:
         assert self.current is not None
         return self._initializer(self._fresh(f"{self.current.name}.{hint}"), data)
 
-    def emit(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, **attributes: Any) -> str:
+    def emit(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str] | None = None,
+        *,
+        domain: str = "",
+        **attributes: Any,
+    ) -> str:
         assert self.current is not None
         # The node's own name goes to the first operator of its own; what is put around that one is named after it.
         name, self.is_first = (self.current.name if self.is_first else ""), False
-        return self._add(op_type, inputs, outputs, name, attributes)
+        return self._add(op_type, inputs, outputs, name, attributes, domain)
 
     def transposed(self, name: str, permutation: Sequence[int]) -> str:
         return self._add("Transpose", [name], None, "", {"perm": permutation})
@@ -159,14 +168,20 @@ class _Writer:
         self.writer_of[wanted] = maker
 
     def _add(
-        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None, name: str, attributes: dict[str, Any]
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str] | None,
+        name: str,
+        attributes: dict[str, Any],
+        domain: str = "",
     ) -> str:
         owner = self.current.name if self.current is not None else inputs[0]
         if not name or (self.current is not None and name != self.current.name):
             name = _unique(name or f"{owner}.{op_type}", self.node_names)
         if outputs is None:
             outputs = [self._fresh(f"{owner}.{op_type}")]
-        node = helper.make_node(op_type, list(inputs), list(outputs), name=name)
+        node = helper.make_node(op_type, list(inputs), list(outputs), name=name, domain=domain)
         given = sorted((key, value) for key, value in attributes.items() if value is not None)
         node.attribute.extend(helper.make_attribute(key, _plain(value)) for key, value in given)
         self.nodes.append(node)
@@ -229,11 +244,13 @@ class _Writer:
             outputs,
             list(self.initializers.values()),
         )
-        model = helper.make_model(
-            graph, producer_name="burnc", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
-        )
+        model = helper.make_model(graph, producer_name="burnc", opset_imports=self._opsets(), ir_version=IR_VERSION)
         helper.set_model_props(model, dict(sorted({**self._metadata(), **states}.items())))
         return model
+
+    def _opsets(self) -> list[onnx.OperatorSetIdProto]:
+        others = sorted({node.domain for node in self.nodes} - {""})
+        return [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in others)]
 
     def _outputs(self) -> list[onnx.ValueInfoProto]:
         """Declared outputs; one that is listed twice is copied under another name."""

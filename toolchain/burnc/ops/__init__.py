@@ -1,4 +1,4 @@
-"""Operators, one file each; found by scanning this folder and by ``register`` for those from outside."""
+"""Operators, one file each: found by scanning this folder, by entry points of other packages, and by ``register``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import entry_points
 
 from burnc.errors import BurncError
 from burnc.ir import Node
 from burnc.ops.mapping import OnnxOp, TfliteOp
 from burnc.ops.spec import OpSpec
 
+GROUP = "burnc.operators"
 _registered: dict[str, OpSpec] = {}
 
 
@@ -26,9 +28,32 @@ def _scan() -> dict[str, OpSpec]:
     return found
 
 
+@cache
+def installed() -> Mapping[str, OpSpec]:
+    """Operators of other packages, by their entry points in the group ``burnc.operators``.
+
+    Raises:
+        BurncError: one cannot be loaded, is no OpSpec, or has a name that is taken.
+    """
+    found: dict[str, OpSpec] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: e.name):
+        where = f"entry point {entry.name} = {entry.value}, group {GROUP}"
+        hint = "repair or uninstall the package that brings it"
+        try:
+            spec = entry.load()
+        except (ImportError, AttributeError) as error:
+            raise BurncError(f"an operator cannot be loaded: {error}", where=where, hint=hint) from error
+        if not isinstance(spec, OpSpec):
+            raise BurncError("an operator cannot be used: it is no OpSpec", where=where, hint=hint)
+        if spec.name in _scan() or spec.name in found:
+            raise BurncError(f"an operator named {spec.name!r} exists already", where=where, hint=hint)
+        found[spec.name] = spec
+    return found
+
+
 def operators() -> Mapping[str, OpSpec]:
     """Every operator by its IR name."""
-    return {**_scan(), **_registered}
+    return {**_scan(), **installed(), **_registered}
 
 
 def spec_of(node: Node) -> OpSpec:
@@ -38,7 +63,7 @@ def spec_of(node: Node) -> OpSpec:
 
 
 def register(spec: OpSpec) -> None:
-    """Add an operator from outside the package.
+    """Add an operator to this process; a package that is installed has an entry point instead.
 
     Raises:
         BurncError: the name is taken.
@@ -58,4 +83,4 @@ def tflite_mappings() -> dict[str, tuple[OpSpec, TfliteOp]]:
     return {m.code: (spec, m) for spec in operators().values() for m in spec.tflite}
 
 
-__all__ = ["OpSpec", "onnx_mappings", "operators", "register", "spec_of", "tflite_mappings"]
+__all__ = ["GROUP", "OpSpec", "installed", "onnx_mappings", "operators", "register", "spec_of", "tflite_mappings"]

@@ -31,7 +31,15 @@ class OnnxWriter(Protocol):
     def constant(self, data: Array, hint: str) -> str:
         """A new initializer."""
 
-    def emit(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, **attributes: Any) -> str:
+    def emit(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str] | None = None,
+        *,
+        domain: str = "",
+        **attributes: Any,
+    ) -> str:
         """Add a node, with a fresh result name unless ``outputs`` are given; returns its first result."""
 
     def transposed(self, name: str, permutation: Sequence[int]) -> str:

@@ -1,0 +1,1 @@
+"""A toy: one operator, one backend."""
