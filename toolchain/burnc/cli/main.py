@@ -24,6 +24,7 @@ COMMANDS = {
     "simulate": "simulate",
     "validate": "validate",
     "evaluate": "evaluate",
+    "train": "train",
     "flash": "flash",
     "boards": "boards",
     "backends": "backends",

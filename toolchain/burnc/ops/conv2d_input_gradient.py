@@ -16,7 +16,7 @@ from burnc.ir import Node, TensorType
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import Case, case, weights
-from burnc.ops.spatial import NCHW_FROM_NHWC, NO_PADDING, Padding, Pair, output_sizes, window_extent
+from burnc.ops.spatial import NCHW_FROM_NHWC, NO_PADDING, Padding, Pair, output_sizes, taps, window_extent
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 
@@ -73,12 +73,8 @@ def forward(xp: Any, a: Conv2dInputGradientAttrs, dy: Any, w: Any) -> Any:
     height = max(a.size[0] + a.pad.top + a.pad.bottom, (oh - 1) * a.stride[0] + window_extent(kh, a.dilation[0]))
     width = max(a.size[1] + a.pad.left + a.pad.right, (ow - 1) * a.stride[1] + window_extent(kw, a.dilation[1]))
     padded = xp.zeros((n, height, width, channels * a.groups), dy.dtype)
-    for i in range(kh):
-        for j in range(kw):
-            top, left = i * a.dilation[0], j * a.dilation[1]
-            rows = slice(top, top + (oh - 1) * a.stride[0] + 1, a.stride[0])
-            columns = slice(left, left + (ow - 1) * a.stride[1] + 1, a.stride[1])
-            padded[:, rows, columns] += _tap(xp, a, dy, w[:, i, j])
+    for i, j, rows, columns in taps((kh, kw), a.stride, a.dilation, (oh, ow)):
+        padded[:, rows, columns] += _tap(xp, a, dy, w[:, i, j])
     inner = padded[:, a.pad.top : a.pad.top + a.size[0], a.pad.left : a.pad.left + a.size[1]]
     return xp.ascontiguousarray(inner)
 

@@ -16,7 +16,7 @@ from burnc.errors import GraphError
 from burnc.ir import Node, TensorType
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import Case, case
-from burnc.ops.spatial import NO_PADDING, Padding, Pair, output_sizes
+from burnc.ops.spatial import NO_PADDING, Padding, Pair, output_sizes, taps
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 CHANNELS_FIRST = (3, 0, 1, 2)
@@ -60,12 +60,8 @@ def forward(xp: Any, a: Conv2dWeightGradientAttrs, x: Any, dy: Any) -> Any:
     _, oh, ow, filters = dy.shape
     channels = x.shape[3] // a.groups
     result = xp.empty((filters, *a.kernel, channels), x.dtype)
-    for i in range(a.kernel[0]):
-        for j in range(a.kernel[1]):
-            top, left = i * a.dilation[0], j * a.dilation[1]
-            rows = slice(top, top + (oh - 1) * a.stride[0] + 1, a.stride[0])
-            columns = slice(left, left + (ow - 1) * a.stride[1] + 1, a.stride[1])
-            result[:, i, j] = _tap(xp, a, padded[:, rows, columns], dy)
+    for i, j, rows, columns in taps(a.kernel, a.stride, a.dilation, (oh, ow)):
+        result[:, i, j] = _tap(xp, a, padded[:, rows, columns], dy)
     return result
 
 

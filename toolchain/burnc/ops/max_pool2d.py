@@ -27,6 +27,7 @@ from burnc.ops.spatial import (
     from_nhwc,
     onnx_window,
     output_sizes,
+    taps,
     tflite_window,
     to_nhwc,
     window_extent,
@@ -70,7 +71,14 @@ def body(k: KernelBuilder, a: MaxPool2dAttrs, x: Tensor, y: Tensor) -> None:
 
 
 def forward(xp: Any, a: MaxPool2dAttrs, x: Any) -> Any:
-    y = windows(x, a.kernel, a.stride, a.dilation, a.pad, -np.inf).max(axis=(3, 4))
+    sides = ((0, 0), (a.pad.top, a.pad.bottom), (a.pad.left, a.pad.right), (0, 0))
+    padded = xp.pad(x, sides, constant_values=-np.inf) if a.pad != NO_PADDING else x
+    size = output_sizes((x.shape[1], x.shape[2]), a.kernel, a.stride, a.dilation, a.pad)
+    # Tap by tap, which runs along memory; `windows` serves the integer meaning.
+    parts = [padded[:, rows, columns] for _, _, rows, columns in taps(a.kernel, a.stride, a.dilation, size)]
+    y = parts[0].copy()
+    for part in parts[1:]:
+        xp.maximum(y, part, out=y)
     return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
 
 

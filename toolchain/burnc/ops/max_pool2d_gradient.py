@@ -17,7 +17,7 @@ from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.ops.case import Case, Operand, case
 from burnc.ops.max_pool2d import MaxPool2dAttrs as Attrs
 from burnc.ops.max_pool2d import infer as infer_pooled
-from burnc.ops.spatial import NCHW_FROM_NHWC, NHWC_FROM_NCHW, Padding
+from burnc.ops.spatial import NCHW_FROM_NHWC, NHWC_FROM_NCHW, Padding, taps
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 
@@ -57,18 +57,13 @@ def forward(xp: Any, a: Attrs, x: Any, dy: Any) -> Any:
     sides = ((0, 0), (a.pad.top, a.pad.bottom), (a.pad.left, a.pad.right), (0, 0))
     padded = xp.pad(x, sides, constant_values=-np.inf) if a.pad != Padding() else x
     _, oh, ow, _ = dy.shape
-    taps = []
-    for i in range(a.kernel[0]):
-        for j in range(a.kernel[1]):
-            top, left = i * a.dilation[0], j * a.dilation[1]
-            rows = slice(top, top + (oh - 1) * a.stride[0] + 1, a.stride[0])
-            taps.append((slice(None), rows, slice(left, left + (ow - 1) * a.stride[1] + 1, a.stride[1])))
-    largest = padded[taps[0]].copy()
-    for tap in taps[1:]:
+    places = [(slice(None), rows, columns) for _, _, rows, columns in taps(a.kernel, a.stride, a.dilation, (oh, ow))]
+    largest = padded[places[0]].copy()
+    for tap in places[1:]:
         xp.maximum(largest, padded[tap], out=largest)
     result = xp.zeros_like(padded)
     rest = dy.copy()  # what no tap has taken yet
-    for tap in taps:
+    for tap in places:
         taken = rest * (padded[tap] == largest)
         result[tap] += taken
         rest -= taken

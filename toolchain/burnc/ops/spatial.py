@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,15 @@ def windows(x: Array, kernel: Pair, stride: Pair, dilation: Pair, pad: Padding, 
     view = np.lib.stride_tricks.sliding_window_view(padded, extent, axis=(1, 2))
     view = view[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
     return view.transpose(0, 1, 2, 4, 5, 3)
+
+
+def taps(kernel: Pair, stride: Pair, dilation: Pair, results: Pair) -> Iterator[tuple[int, int, slice, slice]]:
+    """Each tap (row, column) of a window with the rows and columns of a padded array that it meets in all windows."""
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            top, left = i * dilation[0], j * dilation[1]
+            rows = slice(top, top + (results[0] - 1) * stride[0] + 1, stride[0])
+            yield i, j, rows, slice(left, left + (results[1] - 1) * stride[1] + 1, stride[1])
 
 
 def same_padding(size: int, kernel: int, stride: int, dilation: int, upper: bool) -> Pair:

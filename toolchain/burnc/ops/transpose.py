@@ -1,4 +1,4 @@
-"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite TRANSPOSE"""
+"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite's."""
 
 from __future__ import annotations
 
