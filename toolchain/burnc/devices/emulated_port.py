@@ -18,12 +18,12 @@ from burnc.sim.simulated_board import open_simulator
 
 
 @contextmanager
-def emulated_port(board: Board, flash_file: Path | None = None, *, power_fails_at: int | None = None) -> Iterator[str]:
+def emulated_port(board: Board, flash_file: Path | None = None, *, power_fails_at: float | None = None) -> Iterator[str]:
     """Switch an emulated board on; it goes off with the block. Gives the path of its serial port.
 
     Args:
         flash_file: where its flash is kept, so that it can be switched on again; a new board for one time if None.
-        power_fails_at: switch it off in the middle of that flash operation, counted from 1.
+        power_fails_at: 3.25 switches it off when a quarter of the third flash operation is done.
 
     Raises:
         BoardError: the board has no bootloader or no emulator.

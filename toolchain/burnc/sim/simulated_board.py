@@ -69,7 +69,7 @@ class SimulatedRp2040:
         silence_limit_s: seconds of wall-clock time the firmware may take to answer what was written.
         flash_file: keeps the flash, which then outlives this object: the file is taken up where it is there, else
             begun with ``firmware``. Every change reaches it at once.
-        power_fails_at: the power fails in the middle of that flash operation, counted from 1 (for tests).
+        power_fails_at: 3.25 makes the power fail when a quarter of the third flash operation is done (for tests).
 
     Raises:
         InputError: there is no such firmware file.
@@ -88,7 +88,7 @@ class SimulatedRp2040:
         flash_cache: Cache | None = None,
         silence_limit_s: float = 60.0,
         flash_file: Path | None = None,
-        power_fails_at: int | None = None,
+        power_fails_at: float | None = None,
     ) -> None:
         if not firmware.is_file():
             raise InputError("there is no firmware to simulate", where=str(firmware))
@@ -338,7 +338,7 @@ class SimulatedRp2040:
         if self._process.poll() is None and not self._ended:
             return SimulationError("the emulator does not answer", where=str(self._firmware))
         complaint = b""
-        if not self._complaints.closed:
+        with contextlib.suppress(ValueError):  # close() closes it, perhaps in another thread
             self._complaints.seek(0)
             complaint = self._complaints.read()
         return SimulationError(
@@ -370,7 +370,7 @@ class _Wishes:
     with_flash_cache: bool
     silence_limit_s: float
     flash_file: Path | None
-    power_fails_at: int | None
+    power_fails_at: float | None
 
 
 def _open_rp2040js(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
@@ -407,7 +407,7 @@ def open_simulator(
     with_flash_cache: bool = False,
     silence_limit_s: float = 60.0,
     flash_file: Path | None = None,
-    power_fails_at: int | None = None,
+    power_fails_at: float | None = None,
 ) -> Simulator:
     """Starts ``firmware`` on the emulator that the board names.
 

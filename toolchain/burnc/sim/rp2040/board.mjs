@@ -28,7 +28,7 @@ const WARNINGS_KEPT = 20;
 export class Board {
   /**
    * @param {{image: string, flashBytes: number, flashFile: string?, flashCache: object?, powerFailsAt: number?,
-   *   onEvent: (event: object) => void}} options power fails in the middle of that flash operation, counted from 1
+   *   onEvent: (event: object) => void}} options power fails at 3.25, say, when a quarter of the third flash operation is done
    */
   constructor({ image, flashBytes, flashFile = null, flashCache = null, powerFailsAt = null, onEvent }) {
     this.memory = new Memory(flashBytes);

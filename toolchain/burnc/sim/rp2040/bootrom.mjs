@@ -163,9 +163,10 @@ export class BootRom {
   /** Counts an operation on `count` bytes; returns how many of them it comes to before the power fails, if it does. */
   #begin(count) {
     this.board.flashOperations++;
-    if (this.board.flashOperations !== this.board.powerFailsAt) return count;
-    this.board.stop('power-failure', { detail: `in the middle of flash operation ${this.board.powerFailsAt}` });
-    return count >>> 1;
+    const { flashOperations, powerFailsAt } = this.board;
+    if (powerFailsAt === null || flashOperations !== Math.floor(powerFailsAt)) return count;
+    this.board.stop('power-failure', { detail: `in flash operation ${flashOperations}` });
+    return Math.floor(count * (powerFailsAt - flashOperations));
   }
 
   #took(nanoseconds) {
