@@ -271,6 +271,31 @@ class TestOutputs:
         refused("export", tiny, "--board", "pico", "-o", files / "fw", "--force")
         assert (files / "fw").read_text() == "mine"
 
+    @pytest.mark.parametrize("there", [".", "..", "../here"])
+    def test_the_current_folder_is_never_replaced(self, refused, files, tiny, there):
+        (files.parent / "here" / "mine.txt").write_text("mine")
+        assert "the folder you are in" in refused("export", tiny, "--board", "pico", "-o", there, "--force")
+
+    def test_the_home_folder_is_never_replaced(self, refused, files, tiny, monkeypatch):
+        monkeypatch.setenv("HOME", str(files / "home" / "me"))
+        (files / "home" / "me").mkdir(parents=True)
+        (files / "home" / "me" / "mine.txt").write_text("mine")
+        for there in (files / "home", files / "home" / "me"):
+            assert "your home folder" in refused("export", tiny, "--board", "pico", "-o", there, "--force")
+
+    @pytest.mark.parametrize("beside", [[], ["net.onnx"]])
+    def test_a_foreign_folder_is_never_replaced(self, refused, files, tiny, beside):
+        (files / "fw").mkdir()
+        (files / "fw" / "mine.txt").write_text("mine")
+        for name in beside:
+            shutil.copy(tiny, files / "fw" / name)
+        assert "has not written" in refused("export", tiny, "--board", "pico", "-o", files / "fw", "--force")
+
+    @pytest.mark.parametrize("there", ["x" * 300, "/proc/burnc", "/dev/null/x"])
+    def test_where_nothing_can_be_written(self, refused, tiny, data, there):
+        refused("export", tiny, "--board", "pico", "-o", there)
+        refused("quantize", tiny, "--calibration", data, "-o", there)
+
     def test_existing_demo_folder(self, refused, files):
         (files / "demo" / "mnist").mkdir(parents=True)
         (files / "demo" / "mnist" / "mine.txt").write_text("mine")

@@ -126,10 +126,12 @@ class TestExport:
         assert "estimated" in text
 
     def test_force_replaces(self, burnc, tiny_int8, tmp_path):
-        (tmp_path / "c").mkdir()
+        burnc("export", tiny_int8, "--board", "host", "-o", tmp_path / "c", "--name", "first")
         (tmp_path / "c" / "mine.txt").write_text("mine")
-        burnc("export", tiny_int8, "--board", "host", "-o", tmp_path / "c", "--force")
-        assert not (tmp_path / "c" / "mine.txt").exists()
+        burnc("export", tiny_int8, "--board", "host", "-o", tmp_path / "c", "--name", "second", "--force")
+        assert (tmp_path / "c" / "second.h").exists()
+        assert not {"first.h", "mine.txt"} & {path.name for path in (tmp_path / "c").iterdir()}
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 @EMULATED
