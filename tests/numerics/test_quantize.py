@@ -86,6 +86,8 @@ def test_dequantize_then_quantize_is_nothing(q, zero_point, scale):
         (1.0, 127, 5.0, 6.0, (127, 127)),
         (1.0, -128, -9.0, -5.0, (-128, -128)),
         (1e-30, 0, 0.0, 6.0, (0, 127)),
+        (0.05, 3, -3.4028235e38, 1.0, (-128, 23)),  # the limits that ONNX's Clip has by default before opset 11
+        (0.05, 3, -1.0, 3.4028235e38, (-17, 127)),
     ],
 )
 def test_activation_range(scale, zero_point, low, high, expected):

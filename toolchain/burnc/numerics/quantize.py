@@ -82,7 +82,9 @@ def activation_range(type: TensorType, activation_min: float, activation_max: fl
     scale, zero_point = np.float32(type.scale), type.zero_point
 
     def at(real: float) -> int:
-        return zero_point + int(round_half_away(np.float32(real) / scale))
+        with np.errstate(over="ignore"):  # what becomes infinite saturates
+            steps = round_half_away(np.float32(real) / scale)
+        return zero_point + int(np.clip(np.float64(steps), -(2.0**31), 2.0**31))
 
     if math.isfinite(activation_min):
         low = min(max(low, at(activation_min)), high)
