@@ -125,8 +125,8 @@ def from_onnx(node: FileNode) -> list[Value]:
     op = "fully_connected" if static else "matmul"
     if bias is None:
         return [node.emit(op, [left, right])]
-    if static and is_static(bias) and bias.type.size == columns == bias.type.shape[-1]:
-        if bias.type.rank > 1:
+    if static and is_static(bias) and bias.type.shape[-1:] in ((), (columns,)) and bias.type.size == columns:
+        if bias.type.rank != 1:
             bias = node.emit("reshape", [bias], ReshapeAttrs((columns,)), last=False, name=f"{node.name}.bias")
         return [node.emit(op, [left, right, bias])]
     product = node.emit(op, [left, right], last=False)

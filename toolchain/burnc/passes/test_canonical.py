@@ -135,6 +135,15 @@ def test_flatten_and_gemm() -> None:
     assert ops_of(graph)[1:] == ["conv2d", "max_pool2d", "reshape", "fully_connected", "fully_connected", "softmax"]
 
 
+@pytest.mark.parametrize(
+    ("columns", "shape"),
+    [*((n, shape) for n in (1, 3) for shape in ((), (1,), (1, 1), (2, 1))), (3, (3,)), (3, (1, 3)), (3, (2, 3))],
+)
+def test_every_form_of_bias_that_gemm_takes(columns: int, shape: tuple[int, ...]) -> None:
+    net = Net(2, 4)
+    net.canonical(net.node("Gemm", "x", net.weights(4, columns), net.weights(*shape)))
+
+
 @pytest.mark.parametrize("flatten", ["Flatten", "Squeeze", "Reshape"])
 def test_global_average_pool_and_gemm(flatten: str) -> None:
     net = Net(1, 3, 6, 6)
