@@ -204,6 +204,35 @@ def test_outputs_that_are_inputs_constants_or_listed_twice():
     assert [o.name for o in model.graph.output] == ["y", "x", "c", "y_2"]
 
 
+def test_int8_outputs_that_are_copies_stay_int8():
+    quant = QuantParams.per_tensor(0.1, 3)
+    graph = Graph("copies")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT8, (2,), quant))
+    y = b.node("clip", [x], operators()["clip"].attrs(0.0), outputs=["y"], quant=quant)
+    copies = [b.node("identity", [value], outputs=[name], quant=quant) for value, name in ((x, "of_x"), (y, "of_y"))]
+    graph.outputs = [*copies, y]
+    again = _read_back(onnx_bytes(graph))
+    assert [(v.name, v.type) for v in again.outputs] == [(v.name, v.type) for v in graph.outputs]
+    inputs = _random_inputs(graph)
+    expected, found = (NumpyReference().compile(g).run(inputs) for g in (graph, again))
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
+@pytest.mark.parametrize("ending", ["scale", "zero_point", "real", "quantized", "dequantized"])
+def test_names_that_the_file_needs_may_be_taken(ending):
+    quant = QuantParams.per_tensor(0.1, 3)
+    graph = Graph("taken")
+    b = Builder(graph, operators())
+    taken = b.input(f"y.{ending}", TensorType(DType.INT8, (2,), quant))
+    term = b.constant(f"z.{ending}", np.array([5, -7], np.int8), QuantParams.per_tensor(0.2, 1))
+    y = b.node("add", [taken, term], outputs=["y"], quant=quant)
+    graph.outputs = [b.node("mul", [y, term], outputs=["z"], quant=QuantParams.per_tensor(0.3, -4))]
+    onnx.checker.check_model(export_onnx(graph), full_check=True)
+    assert print_graph(_read_back(onnx_bytes(graph))) == print_graph(graph)
+
+
 def test_one_weight_in_two_layouts():
     graph = Graph("shared")
     b = Builder(graph, operators())

@@ -72,6 +72,8 @@ class _Writer:
         self.writer_of: dict[str, onnx.NodeProto] = {}
         self.current: Node | None = None
         self.stored: dict[tuple[Value, tuple[int, ...]], str] = {}
+        self.parameters: dict[tuple[Value, QuantParams], list[str]] = {}
+        self.real_names: dict[Value, str] = {}
         self.quantized: dict[Value, str] = {}
         for value in graph.given:
             if value.type.quant is not None:
@@ -206,11 +208,15 @@ class _Writer:
 
     def _parameters(self, value: Value, quant: QuantParams) -> list[str]:
         """Initializers of scale and zero point; an int32 tensor has none of the latter, as the standard wants."""
+        if (value, quant) in self.parameters:
+            return self.parameters[value, quant]
         shape = () if quant.axis is None else (len(quant.scale),)
-        names = [self._initializer(f"{value.name}.scale", np.array(quant.scale, np.float32).reshape(shape))]
+        scale = np.array(quant.scale, np.float32).reshape(shape)
+        names = [self._initializer(self._fresh(f"{value.name}.scale"), scale)]
         if value.type.dtype is not DType.INT32:
             zero_point = np.array(quant.zero_point, value.type.dtype.numpy).reshape(shape)
-            names.append(self._initializer(f"{value.name}.zero_point", zero_point))
+            names.append(self._initializer(self._fresh(f"{value.name}.zero_point"), zero_point))
+        self.parameters[value, quant] = names
         return names
 
     def _stored(self, value: Value, permutation: tuple[int, ...] = ()) -> str:
@@ -224,12 +230,14 @@ class _Writer:
         return self.stored[key]
 
     def _initializer(self, name: str, data: Array) -> str:
-        if name not in self.initializers:
-            self.initializers[name] = numpy_helper.from_array(np.ascontiguousarray(data).reshape(data.shape), name)
+        assert name not in self.initializers
+        self.initializers[name] = numpy_helper.from_array(np.ascontiguousarray(data).reshape(data.shape), name)
         return name
 
     def _real_name(self, value: Value) -> str:
-        return f"{value.name}.real"
+        if value not in self.real_names:
+            self.real_names[value] = self._fresh(f"{value.name}.real")
+        return self.real_names[value]
 
     def _fresh(self, wanted: str) -> str:
         return _unique(wanted, self.names)

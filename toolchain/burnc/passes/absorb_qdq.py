@@ -169,7 +169,8 @@ class AbsorbEdges:
     """Quantized edges.
 
     1. A float graph input that quantize nodes with equal parameters alone read becomes a quantized input of that name.
-    2. A float graph output that dequantize computes becomes the quantized value, under the output's name.
+    2. A float graph output that dequantize computes becomes the quantized value, under the output's name; an identity
+       of it where that value is known by another name already (an input, another output).
     3. A float state is quantized where both hold for it with the same parameters: what is read, what is written.
     4. A file that burnc wrote says which edges were quantized; the others stay float.
     """
@@ -178,14 +179,7 @@ class AbsorbEdges:
 
     def run(self, graph: Graph) -> int:
         changed = sum(_absorb_input(graph, v) for v in list(graph.inputs) if _may_be_quantized(graph, v))
-        for position, value in enumerate(graph.outputs):
-            twin = _quantized_twin(value) if _may_be_quantized(graph, value) else None
-            if twin is not None and twin not in graph.results and twin not in graph.given and not twin.is_constant:
-                if len([v for v in graph.outputs if v is value]) > 1:
-                    continue
-                twin.name, value.name = value.name, twin.name
-                graph.outputs[position] = twin
-                changed += 1
+        changed += sum(_absorb_output(graph, v) for v in list(graph.outputs) if _may_be_quantized(graph, v))
         changed += sum(_absorb_state(graph, s) for s in graph.states if _may_be_quantized(graph, s.read))
         remove_dead_nodes(graph)
         return changed
@@ -208,6 +202,20 @@ def _absorb_state(graph: Graph, state: State) -> bool:
     if twin is None or types != {twin.type} or state.read is state.write or not _absorb_input(graph, state.read):
         return False
     state.write, state.initial = twin, quantize(state.initial, twin.type)
+    return True
+
+
+def _absorb_output(graph: Graph, value: Value) -> bool:
+    twin = _quantized_twin(value)
+    if twin is None or twin.is_constant or graph.outputs.count(value) > 1:
+        return False
+    if twin in graph.results or twin in graph.given:  # which keeps its own name
+        node = value.producer
+        assert node is not None
+        replace_node(Builder(graph, operators(), anchor=node), node, twin)
+    else:
+        twin.name, value.name = value.name, twin.name
+        graph.outputs = [twin if v is value else v for v in graph.outputs]
     return True
 
 
