@@ -14,6 +14,7 @@ from burnc.backends.protocol import Backend
 from burnc.boards import load_board
 from burnc.devices.run_inputs import samples_of
 from burnc.ir import Array, Graph, print_graph
+from burnc.ir.model_card import ModelCard, read_card
 from burnc.pipeline import ExportOptions, Loaded, Progress, QuantizeOptions, no_progress
 from burnc.quant.datasets import Dataset, load_dataset
 from burnc.reports import (
@@ -49,6 +50,11 @@ class Model:
     @property
     def graph(self) -> Graph:
         return self._loaded.graph
+
+    @property
+    def card(self) -> ModelCard | None:
+        """What the inputs are, how they are scaled, labels and accuracy, where the file says so."""
+        return read_card(self.graph.metadata)
 
     @property
     def notes(self) -> list[str]:
@@ -150,14 +156,14 @@ class Model:
         pipeline.save(self.graph, Path(path), force=force)
 
     def dataset(self, data: str | Path | Arrays) -> Dataset:
-        """A data set for this model's inputs.
+        """A data set for this model's inputs; stored integers are scaled as the model card says.
 
         Raises:
             InputError: it cannot be read or does not fit.
         """
         if isinstance(data, Mapping):
             return Dataset({name: np.asarray(array) for name, array in data.items()}, None)
-        return load_dataset(Path(data), inputs=self.graph.inputs)
+        return load_dataset(Path(data), inputs=self.graph.inputs, card=read_card(self.graph.metadata))
 
     def inputs(self, inputs: Inputs) -> list[dict[str, Array]]:
         """Inputs as the model takes them; a number asks for so many random ones.

@@ -12,6 +12,7 @@ from burnc.codegen.runtime_files import called_functions, rename_symbols, runtim
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
 from burnc.ir.metadata import SOURCE
+from burnc.ir.model_card import read_card
 from burnc.ir.types import format_float
 from burnc.kernel.c99 import C_TYPES, format_array, format_scalar
 from burnc.resources import data_folder
@@ -89,6 +90,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "version": VERSION,
         "model_name": comment_text(program.graph.name),
         "sha256": comment_text(program.graph.metadata.get(SOURCE + "sha256", "unknown")),
+        "card": _card_lines(program),
         "board": program.board.key,
         "optimize": program.optimize,
         "io": program.io,
@@ -115,6 +117,11 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "steps": [_step(program, step) for step in program.steps],
         "self_test": render_self_test(program),
     }
+
+
+def _card_lines(program: Program) -> list[str]:
+    card = read_card(program.graph.metadata)
+    return [] if card is None else [comment_text(line, LINE_WIDTH) for line in card.lines()]
 
 
 def arena_bytes(program: Program) -> int:

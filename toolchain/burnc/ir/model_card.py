@@ -7,7 +7,10 @@ from collections.abc import MutableMapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from burnc.ir.metadata import CARD
+from burnc.ir.types import Array
 
 KINDS = ("image", "audio", "motion", "table")
 
@@ -41,15 +44,25 @@ class ModelCard:
         """Stored numbers are the real ones."""
         return (self.scale, self.mean, self.deviation) == (1.0, 0.0, 1.0)
 
+    def real(self, stored: Array) -> Array:
+        """The numbers that stored ones stand for, in float64."""
+        return (stored.astype(np.float64) * self.scale - self.mean) / self.deviation
+
     def write(self, metadata: MutableMapping[str, str]) -> None:
         """Put the card into a graph's metadata."""
         metadata[CARD] = json.dumps({k: v for k, v in asdict(self).items() if v not in (None, "", ())}, sort_keys=True)
+
+    def _scaling(self) -> str:
+        text = f"stored number * {self.scale:.9g}"
+        if (self.mean, self.deviation) == (0.0, 1.0):
+            return text
+        return f"({text} - {self.mean:.9g}) / {self.deviation:.9g}"
 
     def lines(self) -> list[str]:
         """The card as text for people, a fact a line."""
         shown = [f"input      {self.kind}"]
         if not self.is_plain:
-            shown.append(f"scaling    (stored * {self.scale:.9g} - {self.mean:.9g}) / {self.deviation:.9g}")
+            shown.append(f"scaling    {self._scaling()}")
         if self.labels:
             shown.append(f"labels     {', '.join(self.labels)}")
         if self.calibration:

@@ -20,6 +20,7 @@ import numpy as np
 
 from burnc.errors import InputError
 from burnc.ir import Array, Value
+from burnc.ir.model_card import ModelCard
 
 INPUT_NAMES = ("x", "images", "image", "inputs", "input", "data", "features", "x_test", "x_train")
 LABEL_NAMES = ("y", "labels", "label", "targets", "target", "classes", "y_test", "y_train")
@@ -70,7 +71,9 @@ class Dataset:
         return Dataset(inputs, None if self.labels is None else self.labels[chosen])
 
 
-def load_dataset(path: str | Path, *, inputs: Sequence[Value], scale: float | None = None) -> Dataset:
+def load_dataset(
+    path: str | Path, *, inputs: Sequence[Value], scale: float | None = None, card: ModelCard | None = None
+) -> Dataset:
     """Read a data set for a model with these inputs.
 
     An array belongs to the input of its name; else one with a usual name (x, images, input, data, ...) to the one input
@@ -82,6 +85,8 @@ def load_dataset(path: str | Path, *, inputs: Sequence[Value], scale: float | No
 
     Args:
         scale: factor for the values of all inputs, 1/255 say.
+        card: says which real numbers stored integers stand for, pixels / 255 say. An array of floats holds real
+            numbers already, one of a quantized input's own element type quantized ones.
 
     Raises:
         InputError: the file is missing, damaged, of another format or pickled, or does not fit the inputs.
@@ -99,7 +104,7 @@ def load_dataset(path: str | Path, *, inputs: Sequence[Value], scale: float | No
                 hint="pickled objects are never loaded",
             )
     found, labels = _assigned(arrays, inputs, path)
-    fitted = {value.name: _fitted(found[value.name], value, scale, path) for value in inputs}
+    fitted = {value.name: _fitted(_real(found[value.name], value, card), value, scale, path) for value in inputs}
     counts = {name: len(array) for name, array in fitted.items()}
     if labels is not None:
         labels = labels.reshape(-1) if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -261,6 +266,14 @@ def _sample_shape(value: Value) -> tuple[int, ...]:
     """One sample: the shape without a leading batch axis of 1."""
     shape = value.type.shape
     return shape[1:] if shape[:1] == (1,) else shape
+
+
+def _real(array: Array, value: Value, card: ModelCard | None) -> Array:
+    """Stored integers as the numbers that the model card says."""
+    is_quantized = value.type.quant is not None and array.dtype == value.type.dtype.numpy
+    if card is None or card.is_plain or array.dtype.kind not in "iu" or is_quantized:
+        return array
+    return card.real(array)
 
 
 def _fitted(array: Array, value: Value, scale: float | None, path: Path) -> Array:

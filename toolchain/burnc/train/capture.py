@@ -159,13 +159,19 @@ class Captured:
 
 
 def capture(
-    module: Module, inputs: Mapping[str, TensorType], *, training: bool = False, name: str = "model"
+    module: Module,
+    inputs: Mapping[str, TensorType],
+    *,
+    training: bool = False,
+    name: str = "model",
+    output: str = "output",
 ) -> Captured:
     """The graph of a module.
 
     Args:
         inputs: type of each argument of ``forward``, by the name that the graph's input gets; images are NHWC.
         training: as ``Capture.training``.
+        output: the name of the result.
 
     Raises:
         GraphError: shapes do not go together; the error names the layer.
@@ -177,6 +183,7 @@ def capture(
         raise GraphError(f"forward returned {type(result).__name__}, not a tensor", where=type(module).__name__)
     if result.value in tracer.graph.inputs:
         result = result.op("identity")
+    result.value.name = tracer.builder.unique_name(output)
     tracer.graph.outputs = [result.value]
     return Captured(tracer.graph, tracer.parameters, tracer.buffers, tracer.updates)
 

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from burnc.backends import Backend
 from burnc.errors import InputError
 from burnc.exporters.onnx import onnx_bytes
@@ -17,7 +15,7 @@ from burnc.files import require_free, write_folder
 from burnc.ir import Array, DType, Graph, TensorType, Value
 from burnc.ir.model_card import ModelCard
 from burnc.passes import canonical_passes, run_passes
-from burnc.quant import OBSERVERS, Dataset, load_dataset
+from burnc.quant import OBSERVERS, load_dataset
 from burnc.reports import Report
 from burnc.train.capture import capture, variables_as_arrays
 from burnc.train.config import TrainConfig
@@ -31,6 +29,7 @@ from burnc.train.qat import QuantizationAware
 from burnc.train.step import TrainingStep
 
 FLOAT_FILE, INT8_FILE = "float.onnx", "int8.onnx"
+SCORES = "scores"
 QUANTIZED_PART = 0.3
 """The part of a wall-clock budget that is kept for training under quantization."""
 
@@ -162,7 +161,7 @@ def _samples(config: TrainConfig, classes: int) -> tuple[Samples, Samples, Sampl
     """What is trained on, what chooses the best epoch (may be empty), and what is held out."""
     data, seed = config.data, config.training.seed
     value = Value(data.input, TensorType(DType.FLOAT32, (1, *data.shape)))
-    dataset = load_dataset(config.path.parent / data.file, inputs=[value])
+    dataset = load_dataset(config.path.parent / data.file, inputs=[value], card=_input_card(config))
     rest, held_out = split(dataset, data.held_out, 0)
     validation = None
     if data.validation:
@@ -172,15 +171,10 @@ def _samples(config: TrainConfig, classes: int) -> tuple[Samples, Samples, Sampl
             f"{len(rest)} samples to train on do not fill a batch of {config.training.batch}",
             where=f"{config.path}, key training.batch",
         )
-    parts = [_real(config, part, classes) for part in (rest, held_out)]
-    empty = Samples(parts[0].inputs[:0], parts[0].labels[:0])
-    return parts[0], empty if validation is None else _real(config, validation, classes), parts[1]
-
-
-def _real(config: TrainConfig, dataset: Dataset, classes: int) -> Samples:
-    data = config.data
-    inputs = (dataset.inputs[data.input] * np.float32(data.scale) - np.float32(data.mean)) / np.float32(data.deviation)
-    return Samples(inputs.astype(np.float32), class_labels(dataset, classes))
+    training, apart = (Samples(p.inputs[data.input], class_labels(p, classes)) for p in (rest, held_out))
+    if validation is None:
+        return training, training[:0], apart
+    return training, Samples(validation.inputs[data.input], class_labels(validation, classes)), apart
 
 
 def _optimizer(config: TrainConfig) -> Optimizer:
@@ -274,22 +268,22 @@ def _train_quantized(
 
 def _inference_graph(config: TrainConfig, network: Module) -> Graph:
     inputs = {config.data.input: TensorType(DType.FLOAT32, (1, *config.data.shape))}
-    graph = capture(network, inputs, name=config.name).graph
+    graph = capture(network, inputs, name=config.name, output=SCORES).graph
     run_passes(graph, canonical_passes())
     return graph
 
 
 def _card(config: TrainConfig, score: float, samples: int, *, quantized: bool) -> ModelCard:
-    data, quantization = config.data, config.quantization
+    quantization = config.quantization
     how = f"{quantization.samples} samples, {quantization.observer}, {quantization.epochs} epochs in int8"
-    return ModelCard(
-        kind=data.kind,
-        scale=data.scale,
-        mean=data.mean,
-        deviation=data.deviation,
-        labels=data.labels,
+    return replace(
+        _input_card(config),
         calibration=how if quantized else "",
         accuracy=score,
         samples=samples,
-        data=data.description,
     )
+
+
+def _input_card(config: TrainConfig) -> ModelCard:
+    data = config.data
+    return ModelCard(data.kind, data.scale, data.mean, data.deviation, data.labels, data=data.description)
