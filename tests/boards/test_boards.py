@@ -61,6 +61,9 @@ def test_pico():
     assert board.flash_methods[0].method == "uf2"
     assert board.flash_methods[0].usb == (0x2E8A, 0x0003)
     assert board.flash_methods[0].touch_1200
+    assert board.flash_methods[0].options == {"board_id": "RPI-RP2"}
+    assert board.bootloader is not None
+    assert (board.bootloader.size, board.bootloader.page) == (16 << 10, 256)
 
 
 def test_host_has_no_limits():
@@ -127,6 +130,30 @@ def test_what_is_wrong_is_named(describe, text, said):
         describe(text)
     assert said in caught.value.what
     assert caught.value.where.endswith("mine.toml")
+
+
+@pytest.mark.parametrize(
+    ("size", "page", "said"),
+    [
+        (16_384, 100, "bootloader.page must divide the sector of 4096 bytes"),
+        (4096, 256, "bootloader.size must be two sectors of 4096 bytes or more"),
+        (10_000, 256, "bootloader.size must be two sectors"),
+        (2 << 20, 256, "less than the flash"),
+        (0, 256, "bootloader.size must be positive"),
+    ],
+)
+def test_bootloader_figures(tmp_path, size, page, said):
+    text = (data_folder("boards") / "pico.toml").read_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("size = 16_384\npage = 256", f"size = {size}\npage = {page}"))
+    with pytest.raises(BoardError) as caught:
+        load_board(str(path))
+    assert said in caught.value.what
+
+
+def test_a_bootloader_needs_a_build(describe):
+    with pytest.raises(BoardError, match=r"bootloader needs a \[build\] table"):
+        describe(GOOD + "[bootloader]\nsize = 8192\npage = 256\n")
 
 
 def test_missing_file(tmp_path):
