@@ -1,8 +1,9 @@
 # Every target sets up what it needs first; a second run is instant.
 #   make demo   the main job on a shipped model       make test         all tests
 #   make lint   style, types, layers, licences        make conformance  every operator on every backend
-#   make bench  the measured figures                  make docs         write the generated pages again
-#   make lock   choose the newest dependencies        make clean        remove everything that set-up and builds made
+#   make bench  the measured figures                  make card         train, flash and validate: the whole card
+#   make docs   write the generated pages again       make lock         choose the newest dependencies
+#   make clean  remove everything that set-up and builds made
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -20,7 +21,7 @@ C_FILES = $(shell find runtime_c boards -name '*.[ch]')
 .PHONY: help demo test lint format conformance bench docs lock clean
 
 help:
-	@sed -n '2,5s/^# *//p' Makefile
+	@sed -n '2,6s/^# *//p' Makefile
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -62,6 +63,10 @@ conformance: .venv/ready-debian .venv/ready-dev
 bench: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
 	$(BIN)/python benchmarks/main_job.py $(BENCH_ARGS)
+
+card: .venv/ready-debian .venv/ready-dev
+	@$(MAKE) --no-print-directory .venv/ready-emulator
+	$(BIN)/python benchmarks/whole_card.py $(BENCH_ARGS)
 
 lint: .venv/ready-dev
 	@$(BIN)/ruff check .
