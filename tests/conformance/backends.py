@@ -14,6 +14,8 @@ ELSEWHERE = {"board", "serial", "numpy"}
 # Backends of hardware that no test may ask for; where it is there, they are tested.
 HARDWARE = {"cuda"}
 COMMANDS = {"c": ("cc", "gcc", "clang")}
+# A tenth of a second a kernel on a software Vulkan: they may leave out what differs in numbers alone.
+COMPILES_SLOWLY = {"webgpu"}
 # The hand-written kernels, and the rendered KernelIR of every node.
 VARIANTS = {"c": ("", "rendered")}
 

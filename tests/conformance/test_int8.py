@@ -9,7 +9,7 @@ import pytest
 from burnc.backends import Backend
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.ir import verify
-from conformance.backends import backend_id, host_backends
+from conformance.backends import COMPILES_SLOWLY, backend_id, host_backends
 from conformance.check import differences
 from conformance.single_node import Subject, int8_inputs, int8_subjects, merged
 from oracles.tflite_writer import NotExpressibleError, write_tflite
@@ -58,7 +58,10 @@ for _subject in SUBJECTS:
 @pytest.mark.parametrize("name", BY_CASE)
 def test_backend_equals_reference(name: str, backend: Backend):
     # One graph holds all settings and both roundings of a case: compilers take their time.
-    graph = merged({key: subject.graph() for key, subject in BY_CASE[name].items()})
+    parts = BY_CASE[name]
+    if backend.name in COMPILES_SLOWLY:
+        parts = {key: parts[key] for key in parts if key.endswith(".tflm") or key in ("typical.single", "ties.single")}
+    graph = merged({key: subject.graph() for key, subject in parts.items()})
     verify(graph)
     answers = [backend.supports(node) for node in graph.nodes]
     assert all(answers), [a.why for a in answers]
