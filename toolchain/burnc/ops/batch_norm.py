@@ -103,7 +103,7 @@ batch_norm = OpSpec(
     forward=forward,
     body=body,
     gradient=gradient,
-    onnx=(onnx_op("BatchNormalization", build=from_onnx),),
+    onnx=(onnx_op("BatchNormalization", build=from_onnx, lost={"spatial": 0}),),
     to_onnx=to_onnx,
     cases=tuple(
         case(

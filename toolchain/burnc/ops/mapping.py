@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burnc.ir import Array, Builder, QuantParams, TensorType, Value
+from burnc.ir import Array, Builder, QuantParams, State, TensorType, Value
 
 
 class RefusalError(Exception):
@@ -53,6 +53,14 @@ class FileNode:
         if value.data is None:
             self.refuse(f"{what} (%{value.name}) is computed at run time; it must be constant")
         return value.data
+
+    def state(self, index: int) -> State:
+        """The state that an input is (TFLite: a variable tensor), whose next value the operator computes."""
+        value = self.input(index)
+        found = next((s for s in self.builder.graph.states if s.read is value), None)
+        if found is None or found.write is not found.read:
+            self.refuse(f"%{value.name} must be a variable of this operator alone")
+        return found
 
     def attribute(self, name: str, default: Any = None) -> Any:
         return self.attributes.get(name, default)
@@ -102,12 +110,14 @@ class OnnxOp:
         attrs: our attribute name -> ONNX attribute name.
         build: makes the IR nodes and returns the results, where one-to-one is not enough.
         domain: '' is the standard's own.
+        lost: attribute -> value in old versions that onnx's version converter drops without a word; refused.
     """
 
     op_type: str
     attrs: Mapping[str, str] = field(default_factory=dict)
     build: Build | None = None
     domain: str = ""
+    lost: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,9 +130,14 @@ class TfliteOp:
 
 
 def onnx_op(
-    op_type: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None, domain: str = ""
+    op_type: str,
+    *,
+    attrs: Mapping[str, str] | None = None,
+    build: Build | None = None,
+    domain: str = "",
+    lost: Mapping[str, int] | None = None,
 ) -> OnnxOp:
-    return OnnxOp(op_type, attrs or {}, build, domain)
+    return OnnxOp(op_type, attrs or {}, build, domain, lost or {})
 
 
 def tflite_op(code: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None) -> TfliteOp:

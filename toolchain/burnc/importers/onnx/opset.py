@@ -6,6 +6,7 @@ import onnx
 from onnx import checker, shape_inference, version_converter
 
 from burnc.errors import ModelFileError
+from burnc.ops import onnx_mappings
 
 OPSET = 21
 """The operator mappings' opset. Later ones are left as they are: they add types and operators and change no form."""
@@ -36,20 +37,24 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     opset = default_opset(model)
     if opset is None or opset >= OPSET:
         return model, ""
-    old_batch_norm = _per_activation_batch_norm(model)
-    if old_batch_norm:
-        return model, old_batch_norm
+    lost = _lost_in_conversion(model)
+    if lost:
+        return model, lost
     try:
         return version_converter.convert_version(model, OPSET), ""
     except Exception as error:  # noqa: BLE001 - the converter's C++ raises whatever it likes
         return model, first_lines(error)
 
 
-def _per_activation_batch_norm(model: onnx.ModelProto) -> str:
-    """The converter drops opset 7's ``spatial=0`` without a word, and with it the meaning."""
+def _lost_in_conversion(model: onnx.ModelProto) -> str:
+    """The first attribute that the converter would drop without a word, and with it the node's meaning."""
+    mappings = onnx_mappings()
     for node in model.graph.node:
-        if node.op_type == "BatchNormalization" and any(a.name == "spatial" and a.i == 0 for a in node.attribute):
-            return f"node {node.name!r}: BatchNormalization with spatial=0"
+        spec_and_mapping = mappings.get((node.domain, node.op_type))
+        lost = spec_and_mapping[1].lost if spec_and_mapping else {}
+        for attribute in node.attribute:
+            if lost.get(attribute.name) == attribute.i and attribute.name in lost:
+                return f"node {node.name!r}: {node.op_type} with {attribute.name}={attribute.i}"
     return ""
 
 
