@@ -18,6 +18,7 @@ from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
 from burnc.codegen.rendered import build_kernel
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS, compile_objects, link_shared_library
+from burnc.compilers.cores import core_names
 from burnc.compilers.toolchains import find_host_compiler
 from burnc.errors import BurncError, GraphError
 from burnc.ir import Array, Graph, Node, Value, with_outputs
@@ -29,18 +30,20 @@ class CBackend(Backend):
     """Compiles graphs with the host's C compiler.
 
     Args:
-        variant: ``rendered`` leaves the hand-written kernels out and runs the KernelIR of every node.
+        variant: ``rendered`` leaves the hand-written kernels out and runs the KernelIR of every node; a core's name
+            chooses kernels as for that core, and runs the C twins of those in assembly.
     """
 
     name = "c"
     keeps_state = True
 
     def __init__(self, variant: str = "") -> None:
-        if variant not in ("", "rendered"):
-            raise BurncError(f"the c backend has no variant {variant!r}", hint="use c or c:rendered")
+        if variant not in ("", "rendered", *core_names()):
+            raise BurncError(f"the c backend has no variant {variant!r}", hint="use c, c:rendered or c:CORE")
         if variant:
             self.name = f"c:{variant}"
-        self._options = LowerOptions(name=PREFIX, rendered_only=variant == "rendered")
+        rendered = variant == "rendered"
+        self._options = LowerOptions(name=PREFIX, rendered_only=rendered, core="" if rendered else variant)
 
     def supports(self, node: Node) -> Support:
         try:
@@ -53,7 +56,8 @@ class CBackend(Backend):
         """Lower, compile and load.
 
         Raises:
-            UnsupportedError: an operator has no kernel. CompileError, ToolMissingError: the compiler failed or is missing.
+            UnsupportedError: an operator has no kernel.
+            CompileError, ToolMissingError: the compiler failed or is missing.
         """
         self.require_support(graph)
         tapped = with_outputs(graph, keep)

@@ -17,6 +17,9 @@ from elftools.elf.sections import SymbolTableSection
 RUNTIME = Path(__file__).parents[1]
 INCLUDE = RUNTIME / "include"
 SOURCES = sorted((RUNTIME / "src").glob("*.c"))
+ASSEMBLY = sorted((RUNTIME / "src").glob("*.S"))
+# On a Cortex-M0+ a function in assembly takes the place of its C twin.
+THUMB_SOURCES = [path.with_suffix(".S") if path.with_suffix(".S") in ASSEMBLY else path for path in SOURCES]
 HEADERS = sorted((INCLUDE / "burnc").glob("*.h"))
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wcast-align", "-Wundef", "-Wpedantic"]
 STRICT += ["-Werror", "-ffp-contract=off"]
@@ -41,6 +44,7 @@ def compile_all(command: Sequence[str], sources: Sequence[Path], folder: Path) -
     """One object a source; the test fails with the compiler's words."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"no {command[0]} here")
+    folder.mkdir(exist_ok=True)
     objects = []
     for source in sources:
         target = folder / f"{source.stem}.o"
@@ -56,6 +60,8 @@ def symbols(path: Path) -> tuple[set[str], set[str]]:
     """Global symbols defined in an object, and those that it needs."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
+        if table is None:  # an object without anything in it
+            return set(), set()
         assert isinstance(table, SymbolTableSection)
         found = [s for s in table.iter_symbols() if s["st_info"]["bind"] in ("STB_GLOBAL", "STB_WEAK") and s.name]
         needed = {s.name for s in found if s["st_shndx"] == "SHN_UNDEF"}
@@ -101,7 +107,7 @@ def test_two_models_share_a_translation_unit(compiler: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("level", ["-Os", "-O2"])
 def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Path) -> None:
     known = {source.stem for source in SOURCES}
-    for built in compile_all([*THUMB, "-std=c99", level], SOURCES, tmp_path):
+    for built in compile_all([*THUMB, level], THUMB_SOURCES, tmp_path):
         defined, needed = symbols(built)
         assert defined == {built.stem}
         ours = needed & known
@@ -126,8 +132,8 @@ def test_links_freestanding(level: str, tmp_path: Path) -> None:
         f"extern const void *const table[];\nconst void *const table[] = {{{calls}0}};\n"
         "void _start(void);\nvoid _start(void) { for (;;) { *(const void *const volatile *)table; } }\n"
     )
-    files = [str(path) for path in (main, *SOURCES)]
-    command = [*THUMB, "-std=c99", level, "-ffreestanding", f"-I{INCLUDE}", *files, "-o", str(tmp_path / "a.elf")]
+    files = [str(path) for path in (main, *THUMB_SOURCES)]
+    command = [*THUMB, level, "-ffreestanding", f"-I{INCLUDE}", *files, "-o", str(tmp_path / "a.elf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -154,6 +160,34 @@ def test_house_rules(path: Path) -> None:
     for name in re.findall(r"(?:struct|enum|union)\s+(\w+)", code):
         assert name.startswith("burnc_")
     assert not re.search(r"^static (?!inline|const)[^(]*[=;]", code, flags=re.MULTILINE), "static mutable data"
+
+
+@pytest.mark.parametrize("path", ASSEMBLY, ids=lambda path: path.name)
+def test_assembly_stands_beside_a_twin_and_is_guarded(path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("/* SPDX-License-Identifier: 0BSD */\n")
+    assert path.with_suffix(".c") in SOURCES
+    assert text.count("\n") < 300
+    assert not re.search(r"[@;]", re.sub(r"@object|@progbits", "", re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)))
+    for macro in re.findall(r"#\s*define\s+(\w+)", text):
+        assert macro.startswith("BURNC_")
+    for command in (
+        ["gcc"],
+        [*ZIG, "-target", "thumb-freestanding-eabi", "-mcpu=cortex_m4"],
+        [*THUMB, "-DBURNC_NO_ASSEMBLY"],
+    ):
+        (built,) = compile_all(command, [path], tmp_path)
+        assert symbols(built)[0] == set()
+
+
+@pytest.mark.parametrize("flags", [[], ["-DBURNC_NO_ASSEMBLY"]], ids=["assembly", "twin"])
+@pytest.mark.parametrize("path", ASSEMBLY, ids=lambda path: path.name)
+def test_one_of_assembly_and_twin_defines_the_function(path: Path, flags: list[str], tmp_path: Path) -> None:
+    for command in (["gcc"], THUMB):
+        built = compile_all([*command, *flags], [path], tmp_path) + compile_all(
+            [*command, *flags], [path.with_suffix(".c")], tmp_path / "twin"
+        )
+        assert [name for one in built for name in symbols(one)[0]] == [path.stem]
 
 
 def test_every_function_of_a_header_has_its_file() -> None:

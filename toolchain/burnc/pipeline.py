@@ -216,10 +216,10 @@ def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, for
 def build_flags(board: Board, optimize: str) -> BuildFlags:
     """How build files of a project for this board call a compiler."""
     if board.build is None:
-        return BuildFlags((), (), CODE_FLAGS, "-O2")
+        return BuildFlags(("cc",), (), CODE_FLAGS, "-O2")
     core = core_flags(board.cpu.core)
     level = {"size": OPTIMIZE_FLAGS["size"], "speed": OPTIMIZE_FLAGS["speed"]}.get(optimize, OPTIMIZE_FLAGS["balanced"])
-    return BuildFlags(core.gcc_flags, core.zig_flags, CODE_FLAGS, level)
+    return BuildFlags((core.gcc, *core.gcc_flags), core.zig_flags, CODE_FLAGS, level)
 
 
 def require_fit(report: ExportReport, board: Board) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from burnc.boards import Board
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
 from burnc.codegen.program import Call, Port, Program, Step
-from burnc.codegen.states import copy_states, is_written_in_place, place_states
 from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
+from burnc.codegen.states import copy_states, is_written_in_place, place_states
 from burnc.ir import Builder, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena
 from burnc.ops import operators, spec_of
@@ -25,13 +25,15 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 class LowerOptions:
     """``name``: prefix wanted for files and symbols. ``io``: arena or caller. ``optimize``: size, balanced or speed.
 
-    ``rendered_only`` leaves the hand-written kernels out; tests compare both ways.
+    ``rendered_only`` leaves the hand-written kernels out; tests compare both ways. ``core`` chooses kernels as for that
+    core instead of the board's: those in assembly have a C twin that runs anywhere.
     """
 
     name: str = ""
     io: str = "arena"
     optimize: str = "balanced"
     rendered_only: bool = False
+    core: str = ""
 
 
 def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) -> Program:
@@ -51,7 +53,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     overlaps: list[tuple[int, Value, Value, int]] = []
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
-    for match, row in _choose_kernels(graph, rows, board, views):
+    for match, row in _choose_kernels(graph, rows, options.core or board.cpu.core, views):
         position = len(program.steps)
         landing = copies.get(match.last)
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
@@ -105,7 +107,7 @@ def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
 
 
 def _choose_kernels(
-    graph: Graph, rows: Sequence[KernelRow], board: Board, views: Mapping[Value, Value]
+    graph: Graph, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
 ) -> list[tuple[Match, KernelRow | None]]:
     """In the order of the graph: the cheapest row of each node that has one, else None for its rendered kernel."""
     consumers = graph.consumers()
@@ -116,7 +118,7 @@ def _choose_kernels(
             continue
         best: tuple[float, Match, KernelRow] | None = None
         for row in rows:
-            if row.on is not None and board.cpu.core not in row.on:
+            if row.on is not None and core not in row.on:
                 continue
             match = row.pattern.match(node, graph, consumers)
             if match is not None and row.when(match):

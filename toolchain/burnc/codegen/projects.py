@@ -22,7 +22,7 @@ MANIFEST = "burnc.json"
 
 @dataclass(frozen=True)
 class BuildFlags:
-    """How a project's build file calls a compiler."""
+    """How a project's build file calls a compiler; ``gcc`` is its command and the flags for the core."""
 
     gcc: Sequence[str]
     zig: Sequence[str]
@@ -58,8 +58,10 @@ def project_files(program: Program, project: str, model: Mapping[str, str], flag
         BoardError: the board does not say how firmware for it is built.
     """
     if project == "cmake":
-        sources = sorted(name for name in model if name.endswith(".c"))
-        return {**model, "CMakeLists.txt": _render("cmake/CMakeLists.txt.jinja", program, sources=sources)}
+        sources = sorted(name for name in model if name.endswith((".c", ".S")))
+        languages = "C ASM" if any(name.endswith(".S") for name in sources) else "C"
+        build_file = _render("cmake/CMakeLists.txt.jinja", program, sources=sources, languages=languages)
+        return {**model, "CMakeLists.txt": build_file}
     if project == "bare":
         if program.io == "caller":
             raise InputError(
@@ -87,7 +89,8 @@ def _bare(program: Program, model: Mapping[str, str], flags: BuildFlags) -> dict
         support=f"support/{build.support.name}",
         sources=sources,
         small=[s for s in sources if s.startswith("support/") and not s.startswith("support/common/")],
-        gcc_flags=" ".join(flags.gcc),
+        gcc=" ".join(flags.gcc),
+        gcc_command=flags.gcc[0],
         zig_flags=" ".join(flags.zig),
         code_flags=" ".join([*flags.code, *build.flags]),
         optimize_flag=flags.optimize,

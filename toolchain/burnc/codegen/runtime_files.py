@@ -19,7 +19,8 @@ def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str])
     """File name -> text, for the runtime functions and headers that are named and all that those use in turn.
 
     Args:
-        functions: names as the runtime has them (``burnc_conv2d_s8``); each stands in a source file of its name.
+        functions: names as the runtime has them (``burnc_conv2d_s8``); each stands in a C file of its name, and some
+            beside it in an assembler file, which comes along.
 
     Raises:
         BurncError: the runtime has no such file.
@@ -40,6 +41,8 @@ def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str])
         waiting += [f"include/burnc/{h}" for h in _INCLUDE.findall(text)]
         if path.endswith(".c"):
             waiting += [f"src/{f}.c" for f in called_functions(text)]
+            assembly = path.removesuffix(".c") + ".S"  # the same function for one instruction set, guarded
+            waiting += [assembly] if (runtime / assembly).is_file() else []
     return files
 
 

@@ -67,7 +67,7 @@ class ExportedProject:
             script.write_text(moved, encoding="utf-8", newline="\n")
         return build_firmware(
             board,
-            [*sorted(self.folder.glob("*.c")), *harness_sources(board)],
+            [*sorted(self.folder.glob("*.[cS]")), *harness_sources(board)],
             out_dir=out_dir,
             name=self.prefix,
             include_dirs=[self.folder, build_of(board).support.parent / "common"],

@@ -70,4 +70,4 @@ def _write(files: Mapping[str, str], out_dir: Path) -> list[Path]:
     out_dir.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (out_dir / name).write_text(text, encoding="utf-8")
-    return [out_dir / name for name in sorted(files) if name.endswith(".c")]
+    return [out_dir / name for name in sorted(files) if name.endswith((".c", ".S"))]

@@ -39,7 +39,7 @@ def _arrays(node: Node, emitter: Emitter, weights: Array, *, scales: int | None 
     }
 
 
-def _is_pointwise(m: Match) -> bool:
+def is_pointwise(m: Match) -> bool:
     node = m.last
     a = node.attrs
     return (
@@ -141,7 +141,7 @@ def _depthwise_cycles(m: Match) -> float:
 
 
 ROWS = (
-    KernelRow("conv1x1_s8", CONV2D, _is_pointwise, _lower_pointwise, _per_output(6.1, 0, 160), 700),
+    KernelRow("conv1x1_s8", CONV2D, is_pointwise, _lower_pointwise, _per_output(6.1, 0, 160), 700),
     KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _depthwise_cycles, 1200),
     KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(6.1, 89, 160), 1000),
     KernelRow(
