@@ -9,12 +9,17 @@ from dataclasses import replace
 import pytest
 
 from burnc.boards import load_board
+from burnc.compilers.bootloader import build_bootloader
+from burnc.compilers.compile import WARNING_FLAGS
+from burnc.compilers.cores import core_flags
+from burnc.compilers.toolchains import CCompiler, identify, ziglang_command
 from burnc.errors import InputError, ProtocolError
 from burnc.flash.bootloader import BootloaderClient, Image, enter_bootloader, flash_application
 from burnc.protocol.client import Client
 from burnc.protocol.exchange import Exchange, RefusedError
 from burnc.protocol.framing import FrameReader, encode_frame
 from burnc.protocol.messages import BootInfo, BootRequest, ErrorCode
+from burnc.sim.simulated_board import open_simulator
 from requirements import requires
 
 pytestmark = requires("arm compiler", "node", "rp2040js")
@@ -114,6 +119,20 @@ def test_an_application_can_be_left_for_the_bootloader_and_started_again(exchang
     assert client.info().application is not None
     client.boot()
     assert Client(exchange).hello().model == "toy"
+
+
+@requires("ziglang")
+def test_built_with_clang_it_works_too(tmp_path, toy):
+    command = ziglang_command()
+    assert command is not None
+    core = PICO.cpu.core
+    compiler = CCompiler(command, *identify(command), core, core_flags(core).zig_flags)
+    firmware = build_bootloader(PICO, tmp_path, flags=WARNING_FLAGS, compiler=compiler)
+    assert (firmware.address, firmware.compiler.kind) == (BASE, "zig")
+    assert firmware.flash_bytes < 8192
+    with open_simulator(PICO, firmware.elf) as board:
+        exchange = Exchange(board, reply_timeout_s=30.0)
+        assert flash_application(exchange, PICO, toy, ignore).hello.model == "toy"
 
 
 def test_a_bootloader_says_so_to_who_expects_an_application(exchange):

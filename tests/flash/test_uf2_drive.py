@@ -114,6 +114,22 @@ def test_firmware_whose_port_does_not_come(machine, tmp_path):
     assert flash_uf2(PICO, FILE, machine, ignore).port is None
 
 
+def test_the_port_of_another_board_is_not_taken_for_the_flashed_one(machine, tmp_path):
+    other = PortInfo("/dev/ttyACM0", PICO_FIRMWARE, None)
+    machine.port_list = [other]
+    pico = FakePico(machine, tmp_path, serial_number=None)
+    pico.show_drive()
+    assert flash_uf2(PICO, FILE, machine, ignore).port == PortInfo("/dev/ttyACM3", PICO_FIRMWARE, None)
+
+
+def test_a_board_file_that_does_not_name_the_drive(machine, tmp_path):
+    board = replace(PICO, flash_methods=tuple(replace(m, options={}) for m in PICO.flash_methods))
+    pico = FakePico(machine, tmp_path, board_id="SOMETHING")
+    pico.show_drive()
+    flash_uf2(board, FILE, machine, ignore)
+    assert pico.images == [FILE]
+
+
 def test_damaged_file(machine):
     with pytest.raises(InputError, match="not a UF2 file"):
         flash_uf2(PICO, FILE[:-1], machine, ignore)

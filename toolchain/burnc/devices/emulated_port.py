@@ -18,7 +18,9 @@ from burnc.sim.simulated_board import open_simulator
 
 
 @contextmanager
-def emulated_port(board: Board, flash_file: Path | None = None, *, power_fails_at: float | None = None) -> Iterator[str]:
+def emulated_port(
+    board: Board, flash_file: Path | None = None, *, power_fails_at: float | None = None
+) -> Iterator[str]:
     """Switch an emulated board on; it goes off with the block. Gives the path of its serial port.
 
     Args:

@@ -19,7 +19,7 @@ from burnc.flash.bootloader import Image, flash_application
 from burnc.flash.machine import Machine, ThisMachine
 from burnc.flash.methods import Way, choose_way
 from burnc.flash.serial_port import SerialPort
-from burnc.flash.uf2_drive import flash_uf2
+from burnc.flash.uf2_drive import flash_uf2, require_family
 from burnc.ir import Graph
 from burnc.protocol.exchange import Exchange
 from burnc.reports import FlashReport
@@ -100,6 +100,8 @@ class BoardFlasher:
         return self._put(model, image)
 
     def _put(self, model: str | None, image: Image) -> FlashReport:
+        if image.family is not None:
+            require_family(self._board, image.family)
         start = time.monotonic()
         put = self._put_serial if self._way.method == "serial" else self._put_uf2
         port, written, answers = put(self._way, image)

@@ -98,7 +98,7 @@ class ThisMachine:
 
     def unmounted(self, label: str) -> str:
         link = Path("/dev/disk/by-label") / label
-        return os.path.realpath(link) if link.exists() else ""
+        return os.path.realpath(link) if label and link.exists() else ""
 
     def now(self) -> float:
         return time.monotonic()

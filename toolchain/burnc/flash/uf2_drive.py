@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,17 +67,23 @@ def flash_uf2(
         InputError: the file is damaged or for another chip; nothing was copied.
         PortError: no drive came, there are several, or it refused the file.
     """
-    _check_file(board, file)
+    require_family(board, unpack_uf2(file).family)
     serial_number = _serial_number(machine, port)
     place = drive or _await_drive(board, machine, port, progress)
     _check_drive(board, place)
+    others = machine.ports()  # the board that is flashed has none while it is a drive
     _copy(file, place, progress)
-    restarted = await_restart and _await_restart(board, machine, place, serial_number, progress)
+    restarted = await_restart and _await_restart(board, machine, place, others, serial_number, progress)
     return Copied(place, restarted or None)
 
 
-def _check_file(board: Board, file: bytes) -> None:
-    family, wanted = unpack_uf2(file).family, board.image.uf2_family
+def require_family(board: Board, family: int | None) -> None:
+    """See that an image is for the board's chip.
+
+    Raises:
+        InputError: it is for another one.
+    """
+    wanted = board.image.uf2_family
     if family != wanted:
         raise InputError(
             f"the image is for {_family(family)}, the {board.name} is {_family(wanted)}",
@@ -124,7 +130,7 @@ def _await_drive(board: Board, machine: Machine, port: str | None, progress: Pro
     unmounted_since: float | None = None
     while (waited := machine.now() - start) < DRIVE_TIMEOUT_S:
         drives = machine.drives()
-        fitting = [d for d in drives if _board_id(d) == _wanted_id(board)]
+        fitting = [d for d in drives if _wanted_id(board) in ("", _board_id(d))]
         if len(fitting) > 1:
             names = ", ".join(map(str, fitting))
             raise PortError(f"several boards wait for firmware: {names}", hint="name one of them with --port")
@@ -186,13 +192,18 @@ def _serial_number(machine: Machine, port: str | None) -> str | None:
 
 
 def _await_restart(
-    board: Board, machine: Machine, drive: Path, serial_number: str | None, progress: Progress
+    board: Board,
+    machine: Machine,
+    drive: Path,
+    others: Sequence[PortInfo],
+    serial_number: str | None,
+    progress: Progress,
 ) -> PortInfo | None:
     """The firmware's serial port under the name it has now; None if the board's firmware has none, or none came."""
     start = machine.now()
     while (waited := machine.now() - start) < RESTART_TIMEOUT_S:
         if drive not in machine.drives():
-            back = [p for p in machine.ports() if p.usb is not None and p.usb == board.usb_id]
+            back = [p for p in machine.ports() if p.usb is not None and p.usb == board.usb_id and p not in others]
             same = [p for p in back if serial_number is None or p.serial_number == serial_number]
             if same or board.usb_id is None:
                 return same[0] if same else None

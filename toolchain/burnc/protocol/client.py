@@ -148,7 +148,9 @@ class Client:
         Raises:
             ProtocolError: also when the program on the board was not started by a bootloader.
         """
-        self._session()
+        # Firmware of every version can be left this way, so nothing that it says of itself is looked at.
+        self._exchange.end_noise()
+        self._ask(Request.HELLO, struct.pack("<H", PROTOCOL_VERSION))
         self._ask(Request.ENTER_BOOTLOADER)
         self._hello = None
 
