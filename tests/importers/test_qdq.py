@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from onnx import helper
 
 from burnc.importers.onnx import import_onnx
@@ -13,8 +14,8 @@ from importers.small_nets import import_and_run, model_of, run_numpy, run_onnxru
 from requirements import requires_package
 
 
-def _qdq_net():
-    """Q DQ Conv Relu Q DQ MaxPool Q DQ Flatten Q DQ Gemm Q DQ."""
+def _qdq_net(unsigned=False):
+    """Q DQ Conv Relu Q DQ MaxPool Q DQ Flatten Q DQ Gemm Q DQ; if unsigned, every int8 is the uint8 128 above it."""
     rng = np.random.default_rng(0)
     constants = {
         "w": rng.integers(-127, 128, (4, 2, 3, 3)).astype(np.int8),
@@ -32,6 +33,10 @@ def _qdq_net():
         "out_scale": np.array(0.3, np.float32),
         "out_zero": np.array(7, np.int8),
     }
+    if unsigned:
+        for name, array in constants.items():
+            if array.dtype == np.int8:
+                constants[name] = (array.astype(np.int16) + 128).astype(np.uint8)
     nodes = []
 
     def qdq(x, y, kind):
@@ -56,15 +61,35 @@ def _qdq_net():
 
 
 @requires_package("onnxruntime")
-def test_as_imported_it_equals_onnxruntime():
-    model = _qdq_net()
+@pytest.mark.parametrize("unsigned", [False, True])
+def test_as_imported_it_equals_onnxruntime(unsigned):
+    model = _qdq_net(unsigned)
     x = weights(1, 2, 8, 8)
     np.testing.assert_array_equal(import_and_run(model, x=x)["y"], run_onnxruntime(model, x=x)["y"])
 
 
+def test_a_quantized_padding_value():
+    quant = {"scale": np.array(0.5, np.float32), "zero": np.array(3, np.int8)}
+    constants = {"pads": np.array([1, 0]), "held": np.array(7, np.int8), "real": np.array(2.1, np.float32), **quant}
+    for nodes, expected in (
+        ([helper.make_node("DequantizeLinear", ["held", "scale", "zero"], ["value"])], 2.0),
+        (
+            [
+                helper.make_node("QuantizeLinear", ["real", "scale", "zero"], ["q"]),
+                helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["value"]),
+            ],
+            2.0,
+        ),
+    ):
+        model = model_of([*nodes, helper.make_node("Pad", ["x", "pads", "value"], ["y"])], {"x": [2]}, ["y"], constants)
+        x = np.array([5.0, -1.0], np.float32)
+        np.testing.assert_array_equal(import_and_run(model, x=x)["y"], np.array([expected, 5.0, -1.0], np.float32))
+
+
 @requires_package("onnxruntime")
-def test_passes_make_it_an_int8_graph():
-    model = _qdq_net()
+@pytest.mark.parametrize("unsigned", [False, True])
+def test_passes_make_it_an_int8_graph(unsigned):
+    model = _qdq_net(unsigned)
     graph = import_onnx(model)
     run_passes(graph, [*canonical_passes(), AbsorbQdq(), AbsorbEdges(), *canonical_passes()])
     verify(graph)

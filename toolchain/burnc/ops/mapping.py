@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from burnc.ir import Array, Builder, QuantParams, State, TensorType, Value
+from burnc.numerics import dequantize, quantize
 
 
 class RefusalError(Exception):
@@ -50,9 +51,10 @@ class FileNode:
     def constant(self, index: int, what: str) -> Array:
         """The data of an input that must be constant; ``what`` says what it is, for the refusal."""
         value = self.input(index)
-        if value.data is None:
+        data = _known(value)
+        if data is None:
             self.refuse(f"{what} (%{value.name}) is computed at run time; it must be constant")
-        return value.data
+        return data
 
     def state(self, index: int) -> State:
         """The state that an input is (TFLite: a variable tensor), whose next value the operator computes."""
@@ -96,6 +98,18 @@ class FileNode:
 
     def new_constant(self, hint: str, data: Array, quant: QuantParams | None = None) -> Value:
         return self.builder.constant(f"{self.name}.{hint}", np.asarray(data), quant)
+
+
+def _known(value: Value) -> Array | None:
+    """A constant's data, also where a QDQ file quantizes it, or quantizes and dequantizes it."""
+    node = value.producer
+    if node is None or node.op not in ("quantize", "dequantize"):
+        return value.data
+    source = node.input(0)
+    data = _known(source)
+    if data is None:
+        return None
+    return dequantize(data, source.type) if node.op == "dequantize" else quantize(data, value.type, node.rounding)
 
 
 Build = Callable[[FileNode], Sequence[Value]]

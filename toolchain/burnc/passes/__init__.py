@@ -12,6 +12,7 @@ from burnc.passes.order_operands import OrderOperands
 from burnc.passes.remove_dead_code import RemoveDeadCode
 from burnc.passes.restore_names import RestoreNames
 from burnc.passes.rewrite import Change, Pass, RewritePass, run_passes
+from burnc.passes.sign_integers import SignIntegers
 from burnc.passes.sink_transposes import SinkTransposes
 
 WITH_WEIGHTS = ("conv2d", "fully_connected")
@@ -25,6 +26,7 @@ def canonical_passes() -> list[Pass]:
     return [
         RemoveDeadCode(),
         FoldConstants(),
+        SignIntegers(),
         IntegersMove(),
         OrderOperands(),
         MatmulToFullyConnected(),
@@ -51,6 +53,7 @@ __all__ = [
     "RemoveDeadCode",
     "RestoreNames",
     "RewritePass",
+    "SignIntegers",
     "SinkTransposes",
     "canonical_passes",
     "run_passes",

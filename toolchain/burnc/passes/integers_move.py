@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from burnc.ir import Builder, Graph, Node, QuantParams, TensorType
-from burnc.ops import operators
+from burnc.ops import operators, spec_of
 from burnc.passes.rewrite import replace_node
 from burnc.passes.sink_transposes import MOVERS
 
@@ -36,8 +36,8 @@ def _moved(graph: Graph, node: Node) -> bool:
         return False
     held = source.input(0)
     quant = _moved_quant(held.type, node)
-    if quant is None or (quant.axis is not None and held.data is None):
-        return False  # the integers of an activation have one scale, or no operator to move them
+    if quant is None or (held.data is None and not _may_move(held.type, node)):
+        return False
     builder = Builder(graph, operators(), anchor=node)
     if held.data is None:
         moved = builder.node(node.op, [held], node.attrs, name=node.name, quant=quant)
@@ -48,6 +48,12 @@ def _moved(graph: Graph, node: Node) -> bool:
         moved = builder.constant(held.name, held.data.reshape(node.output.type.shape), quant)
     replace_node(builder, node, builder.node("dequantize", [moved], source.attrs, name=source.name))
     return True
+
+
+def _may_move(type: TensorType, node: Node) -> bool:
+    """Whether the operator takes these integers of an activation: they have one scale, and a type that it knows."""
+    rule = spec_of(node).quant
+    return rule is not None and type.quant is not None and type.quant.axis is None and type.dtype in rule.dtypes
 
 
 def _moved_quant(type: TensorType, node: Node) -> QuantParams | None:

@@ -59,3 +59,12 @@ def test_reshape_that_joins_the_quantized_axis_stays() -> None:
 def test_activation_with_several_scales_stays() -> None:
     graph = graph_of("transpose", TransposeAttrs((2, 0, 1)), PER_AXIS, is_constant=False)
     assert IntegersMove().run(graph) == 0
+
+
+def test_activation_of_a_type_that_cannot_be_moved_stays() -> None:
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.UINT16, (3, 2, 2), PER_TENSOR))
+    graph.outputs = [b.node("transpose", [b.node("dequantize", [x])], TransposeAttrs((2, 0, 1)), outputs=["y"])]
+    assert IntegersMove().run(graph) == 0
+    verify(graph)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, Value, verify
+from burnc.ops.quantize import QuantizeAttrs
+from burnc.passes.sign_integers import SignIntegers
+from passes.rewriting import floats, run, started
+
+UINT8 = QuantizeAttrs("uint8")
+VALUES = np.array([[-np.inf, -40.0, -1.25, -0.05, 0.0, 0.149], [0.15, 1.0, 12.7, 25.4, 99.0, np.inf]], np.float32)
+
+
+def quantized(b: Builder, x: Value, quant: QuantParams) -> Value:
+    return b.node("quantize", [x], UINT8, quant=quant, rounding="half_even")
+
+
+@pytest.mark.parametrize("zero_point", [0, 7, 128, 255])
+def test_activations_keep_their_real_numbers(zero_point: int) -> None:
+    graph, b, x = started(2, 6)
+    graph.outputs = [b.node("dequantize", [quantized(b, x, QuantParams.per_tensor(0.1, zero_point))])]
+    expected = run(graph, {"x": VALUES})
+    assert SignIntegers().run(graph) == 1
+    verify(graph)
+    inner = graph.nodes[0].output.type
+    assert (inner.dtype, inner.quant) == (DType.INT8, QuantParams.per_tensor(0.1, zero_point - 128))
+    for name, array in run(graph, {"x": VALUES}).items():
+        np.testing.assert_array_equal(array, expected[name])
+    assert SignIntegers().run(graph) == 0
+
+
+def test_constants_keep_theirs_and_their_axis() -> None:
+    graph, b, x = started(2, 3)
+    held = b.constant("c", np.array([[0, 128, 255], [1, 127, 200]], np.uint8), QuantParams((0.5, 0.25), (128, 3), 0))
+    graph.outputs = [b.node("add", [x, b.node("dequantize", [held])])]
+    inputs = {"x": floats(2, 3)}
+    expected = run(graph, inputs)
+    assert SignIntegers().run(graph) == 1
+    verify(graph)
+    assert held.type == TensorType(DType.INT8, (2, 3), QuantParams((0.5, 0.25), (0, -125), 0))
+    for name, array in run(graph, inputs).items():
+        np.testing.assert_array_equal(array, expected[name])
+
+
+def edges() -> Graph:
+    graph, b, x = started(2, 3)
+    quant = QuantParams.per_tensor(0.1, 128)
+    y = b.input("y", TensorType(DType.UINT8, (2, 3), quant))
+    graph.outputs = [quantized(b, x, quant), b.node("dequantize", [y])]
+    return graph
+
+
+def integers_of_another_reader() -> Graph:
+    graph, b, x = started(2, 3)
+    q = quantized(b, x, QuantParams.per_tensor(0.1, 128))
+    graph.outputs = [b.node("dequantize", [q]), b.node("quantize", [q], quant=QuantParams.per_tensor(0.2, 3))]
+    return graph
+
+
+@pytest.mark.parametrize("make", [edges, integers_of_another_reader])
+def test_what_is_seen_as_integers_stays(make: object) -> None:
+    assert callable(make)
+    graph = make()
+    assert SignIntegers().run(graph) == 0
