@@ -73,8 +73,13 @@ def flash_uf2(
     _check_drive(board, place)
     others = machine.ports()  # the board that is flashed has none while it is a drive
     _copy(file, place, progress)
-    restarted = await_restart and _await_restart(board, machine, place, others, serial_number, progress)
-    return Copied(place, restarted or None)
+    if not await_restart:
+        return Copied(place, None)
+
+    def is_there() -> bool:  # a drive that was named need not be among those that are looked for
+        return place in machine.drives() if drive is None else (place / INFO_FILE).is_file()
+
+    return Copied(place, _await_restart(board, machine, is_there, others, serial_number, progress))
 
 
 def require_family(board: Board, family: int | None) -> None:
@@ -194,7 +199,7 @@ def _serial_number(machine: Machine, port: str | None) -> str | None:
 def _await_restart(
     board: Board,
     machine: Machine,
-    drive: Path,
+    is_there: Callable[[], bool],
     others: Sequence[PortInfo],
     serial_number: str | None,
     progress: Progress,
@@ -202,17 +207,16 @@ def _await_restart(
     """The firmware's serial port under the name it has now; None if the board's firmware has none, or none came."""
     start = machine.now()
     while (waited := machine.now() - start) < RESTART_TIMEOUT_S:
-        if drive not in machine.drives():
+        if not is_there():
             back = [p for p in machine.ports() if p.usb is not None and p.usb == board.usb_id and p not in others]
             same = [p for p in back if serial_number is None or p.serial_number == serial_number]
             if same or board.usb_id is None:
                 return same[0] if same else None
         progress("waiting for the board to restart", round(waited), round(RESTART_TIMEOUT_S))
         machine.sleep(_POLL_S)
-    if drive in machine.drives():
+    if is_there():
         raise PortError(
             "the file was copied, but the board has not taken it",
-            where=str(drive),
             hint="is the image for this chip? Unplug the board and try again",
         )
     return None
