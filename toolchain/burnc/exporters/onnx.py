@@ -28,6 +28,7 @@ from burnc.ops.spatial import NHWC_FROM_NCHW
 OPSET = 19
 """onnxruntime 1.32 breaks its own QDQ rewriting at opset 21 (output_dtype against y_zero_point)."""
 IR_VERSION = 9
+WRITTEN = (DType.INT8, DType.INT32)
 NOT_WRITTEN = (SOURCE, NOTES)
 """Metadata about the file that a graph came from, which is another file than the one that is written."""
 
@@ -36,7 +37,7 @@ def export_onnx(graph: Graph) -> onnx.ModelProto:
     """The graph as an ONNX model that other tools read; the same graph gives the same bytes.
 
     Raises:
-        UnsupportedError: lists the operators that have no ONNX form.
+        UnsupportedError: lists the operators that have no ONNX form, or none for their types.
     """
     known = operators()
     missing = [n for n in graph.nodes if n.op not in known or known[n.op].to_onnx is None]
@@ -44,6 +45,10 @@ def export_onnx(graph: Graph) -> onnx.ModelProto:
         raise UnsupportedError(
             [Unsupported(n.name, n.op, "the operator has no ONNX form (OpSpec.to_onnx)") for n in missing]
         )
+    wide = [n for n in graph.nodes for v in n.outputs if v.type.quant is not None and v.type.dtype not in WRITTEN]
+    if wide:
+        why = f"ONNX before opset 21 quantizes to {', '.join(t.value for t in WRITTEN)} alone"
+        raise UnsupportedError([Unsupported(n.name, n.op, why) for n in dict.fromkeys(wide)])
     writer = _Writer(graph)
     for node in graph.nodes:
         writer.write(node)

@@ -235,6 +235,10 @@ class KernelBuilder:
         first = next(a.dtype for a in args if isinstance(a, Expr))
         return Call(name, tuple(lift(a, first) for a in args), dtype or first)
 
+    def scale_by_row(self, value: Expr, factors: Array, row: Expr) -> Expr:
+        """int32 value times one of several positive real factors, by the node's rounding."""
+        return self._rescaled(value, [quantize_multiplier(float(f)) for f in factors], row)
+
     def scale_by(self, value: Expr, factor: float) -> Expr:
         """int32 value times a positive real factor, by the node's rounding."""
         multiplier, shift = quantize_multiplier(factor)
@@ -266,11 +270,15 @@ class KernelBuilder:
             pairs = [(int(reduced_multiplier(m)), 15 - s) for m, s in pairs]
         if axis is None and len(set(pairs)) > 1:
             raise GraphError(f"{len(pairs)} factors, but no axis they go along", where=f"node {self.node.name!r}")
-        if len(pairs) == 1 or axis is None:
-            return self.to_output(self._requantized(value, *(Literal(p, INT32) for p in pairs[0])))
+        return self.to_output(self._rescaled(value, pairs, axis))
+
+    def _rescaled(self, value: Expr, pairs: Sequence[tuple[int, int]], row: Expr | None) -> Expr:
+        """By one multiplier and shift, or by those of a row."""
+        if len(pairs) == 1 or row is None:
+            return self._requantized(value, *(Literal(p, INT32) for p in pairs[0]))
         multipliers = self.table("multiplier", np.array([m for m, _ in pairs], np.int32))
         shifts = self.table("shift", np.array([s for _, s in pairs], np.int8))
-        return self.to_output(self._requantized(value, multipliers.raw(axis), Cast(shifts.raw(axis), INT32)))
+        return self._requantized(value, multipliers.raw(row), Cast(shifts.raw(row), INT32))
 
     def to_output(self, value: Expr) -> Expr:
         """A rescaled int32 value plus the output's zero point, clamped to the activation range."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from burnc.kernel.builder import KernelBuilder
+from burnc.kernel.builder import INT32, KernelBuilder
 from burnc.kernel.expr import Expr
+from burnc.numerics import SIGMOID_TABLE, tanh_scaling
 
 INT32_MAX = 2**31 - 1
 
@@ -18,3 +19,29 @@ def one_over_one_plus_x(k: KernelBuilder, x: Expr) -> Expr:
         # The error is below 1/17, so that four times it never saturates.
         estimate = k.let("estimate", estimate + error * 4)
     return k.select(estimate >= 2**30, INT32_MAX, estimate * 2)
+
+
+def sigmoid_int16(k: KernelBuilder, x: Expr) -> Expr:
+    """Sigmoid of Q3.12 (int32 in the range of int16) as Q0.15."""
+    x = k.let("triple", x * 3)
+    result = k.let("result", _interpolated(k, x, 9, 0x7FFF << 10))
+    return k.select(x >= 0, result + 512, (1 << 25) + 511 - result) >> 10
+
+
+def tanh_int16(k: KernelBuilder, x: Expr, power: int) -> Expr:
+    """Tanh of numbers of scale 2**power (int32 in the range of int16) as Q0.15."""
+    multiplier, shift = tanh_scaling(power)
+    x = k.let("scaled", (x * multiplier + ((1 << shift) >> 1)) >> shift)
+    result = k.let("result", _interpolated(k, x, 8, 0xFFFF << 8))
+    return k.select(x >= 0, result - (1 << 23) + 128, (1 << 23) + 127 - result) >> 8
+
+
+def _interpolated(k: KernelBuilder, x: Expr, bits: int, beyond: int) -> Expr:
+    """Between two entries of the table at |x|; ``beyond`` where it ends."""
+    table = k.table("sigmoid", SIGMOID_TABLE)
+    magnitude = k.let("magnitude", k.select(x < 0, 0 - x, x))
+    place = k.let("place", k.minimum(magnitude >> bits, 254))
+    low = k.let("low", k.cast(table.raw(place), INT32))
+    slope = k.cast(table.raw(place + 1), INT32) - low
+    between = (low << bits) + (magnitude & ((1 << bits) - 1)) * slope
+    return k.select((magnitude >> bits) >= 255, beyond, between)

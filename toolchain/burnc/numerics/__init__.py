@@ -1,5 +1,6 @@
 """Fixed-point arithmetic: the one integer truth, element by element on numpy arrays."""
 
+from burnc.numerics.activations import SIGMOID_TABLE, sigmoid_int16, tanh_int16, tanh_scaling
 from burnc.numerics.fixed_point import (
     count_leading_zeros,
     exp_on_negative_values,
@@ -20,6 +21,7 @@ from burnc.numerics.quantize import (
 )
 
 __all__ = [
+    "SIGMOID_TABLE",
     "activation_range",
     "count_leading_zeros",
     "dequantize",
@@ -34,4 +36,7 @@ __all__ = [
     "round_half_away",
     "rounding_divide_by_pot",
     "rounding_doubling_high_mul",
+    "sigmoid_int16",
+    "tanh_int16",
+    "tanh_scaling",
 ]

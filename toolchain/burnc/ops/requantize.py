@@ -20,7 +20,7 @@ Integers = NDArray[Any]
 
 
 def rescaled(node: Node, acc: Integers, factors: Any) -> Integers:
-    """Sums (32-bit, or 64-bit over int16 activations) times real factors (which broadcast over them), by the node's rounding."""
+    """Sums times real factors (which broadcast over them): of 32 bits by the node's rounding, of 64 over int16."""
     pairs = [quantize_multiplier(float(f)) for f in np.ravel(factors)]
     multiplier, shift = (np.array(column).reshape(np.shape(factors)) for column in zip(*pairs, strict=True))
     if node.input(0).type.dtype is DType.INT16:

@@ -231,8 +231,8 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     scales = w.constant(np.array(a.scales, np.float32), "scales") if a.scales else ""
     operands = [w.input(node, 0), "", scales] + ([] if scales else [w.constant(np.array(a.shape, np.int64), "sizes")])
     nearest = a.rounding if a.mode == "nearest" else None
-    attributes = {"coordinate_transformation_mode": a.coordinates, "nearest_mode": nearest}
-    w.emit("Resize", operands, [w.output(node)], mode=a.mode, **attributes)
+    names: dict[str, Any] = {"coordinate_transformation_mode": a.coordinates, "nearest_mode": nearest}
+    w.emit("Resize", operands, [w.output(node)], mode=a.mode, **names)
 
 
 def _nearest(*sizes: tuple[int, ...], coordinates: str, rounding: str = "floor") -> Any:

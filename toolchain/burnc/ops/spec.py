@@ -20,6 +20,10 @@ Body = Callable[..., None]
 Integer = Callable[..., Any]
 
 
+QUANTIZED = (DType.INT8, DType.INT16)
+"""Element types that what only moves elements takes."""
+
+
 class OnnxWriter(Protocol):
     """What an operator's ``to_onnx`` writes ONNX nodes with (``burnc.exporters.onnx`` supplies it)."""
 
@@ -63,6 +67,7 @@ class QuantRule:
         integer_inputs: inputs that are no activations (indices, shapes) and stay as they are.
         integer_outputs: outputs that are none, likewise.
         dtypes: element types that activations may have.
+        check: checks a quantized node in place of all these, where an operator has rules of its own.
     """
 
     result: str | QuantParams = "own"
@@ -72,6 +77,7 @@ class QuantRule:
     integer_inputs: tuple[int, ...] = ()
     integer_outputs: tuple[int, ...] = ()
     dtypes: tuple[DType, ...] = (DType.INT8,)
+    check: Callable[[Node], None] | None = None
 
     def activations(self, node: Node) -> list[Value]:
         """The inputs that are quantized as activations."""
@@ -167,6 +173,9 @@ class OpSpec:
         rule = self.quant
         if rule is None:
             raise GraphError("the operator has no quantized form", where=where)
+        if rule.check is not None:
+            rule.check(node)
+            return
         results = [v for i, v in enumerate(node.outputs) if i not in rule.integer_outputs]
         activations = [*rule.activations(node), *results]
         for value in activations:

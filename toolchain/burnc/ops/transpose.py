@@ -12,7 +12,7 @@ from burnc.ir import Builder, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ transpose = OpSpec(
     integer=lambda node, x: np.ascontiguousarray(x.transpose(node.attrs.permutation)),
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Transpose", build=from_onnx),),
     tflite=(tflite_op("TRANSPOSE", build=from_tflite),),
     to_onnx=to_onnx,

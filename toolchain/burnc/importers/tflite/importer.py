@@ -185,12 +185,15 @@ class _OperatorImporter:
                 self.values[index] = Value(self.names[index], tensor_type(tensor, self.file.where))
 
     def _value(self, index: int) -> Value:
-        """The value of a tensor; constants are made when they are first read."""
+        """The value of a tensor; constants and states are made when they are first read."""
         if index not in self.values:
             tensor = self.file.tensors[index]
             type_ = tensor_type(tensor, self.file.where)
             if tensor.data is not None:
                 data = constant_data(tensor, type_, self.file.where)
+            elif tensor.is_variable:
+                self.values[index] = self.builder.state(self.names[index], type_).read
+                return self.values[index]
             elif type_.size == 0:
                 data = np.zeros(type_.shape, type_.dtype.numpy)
             else:

@@ -25,8 +25,6 @@ def why_not_carried(tensor: FileTensor) -> str:
         return f"tensor {tensor.name!r} is {tensor.type}; supported are {', '.join(sorted(CARRIED))}"
     if tensor.is_sparse:
         return f"tensor {tensor.name!r} is stored sparse; only dense tensors are supported"
-    if tensor.is_variable:
-        return f"tensor {tensor.name!r} is a variable; state is not supported"
     return ""
 
 

@@ -1,0 +1,153 @@
+"""The integers of lstm, as TFLite Micro's kernel: gates in 16 bits, sigmoid and tanh by table, every sum saturates.
+
+x, y and h are int8 (y as h), c is int16 with a scale of a power of two, w and r are int8 with a scale for each row, the
+bias is int32. Source: TFLite Micro, lstm_eval.cc and lstm_eval_common.cc.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from burnc.errors import GraphError
+from burnc.ir import Array, DType, Node, TensorType
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.kernel.expr import Expr
+from burnc.kernel.fixed_point import sigmoid_int16, tanh_int16
+from burnc.numerics import sigmoid_int16 as sigmoid_of
+from burnc.numerics import tanh_int16 as tanh_of
+from burnc.ops.requantize import Integers, rescaled
+
+GATE_SCALE, ONE_SCALE = 2.0**-12, 2.0**-15  # of what goes into sigmoid and tanh, of what they give
+GATE_POWER = -12
+INT16 = DType.INT16.limits
+
+
+class Scales:
+    """The real factors of a quantized node, and the bound on c."""
+
+    def __init__(self, node: Node) -> None:
+        x, w, r = (node.input(i).type for i in range(3))
+        y, c = node.outputs[0].type, node.outputs[2].type
+        rows = w.shape[1]
+        self.x, self.h = (self._rows(t.scale, u, rows) for t, u in ((x, w), (y, r)))
+        self.forget, self.update = ONE_SCALE, ONE_SCALE * ONE_SCALE / c.scale
+        self.out = ONE_SCALE * ONE_SCALE / y.scale
+        self.power = math.frexp(c.scale)[1] - 1
+        clip = node.attrs.cell_clip
+        self.clip = (-min(int(clip / c.scale), INT16[1]), min(int(clip / c.scale), INT16[1])) if clip else INT16
+
+    @staticmethod
+    def _rows(scale: float, weights: TensorType, rows: int) -> Array:
+        assert weights.quant is not None
+        # TFLite multiplies the two scales in float32.
+        products = np.float32(scale) * np.array(weights.quant.scale, np.float32)
+        return np.broadcast_to(products.astype(np.float64) / GATE_SCALE, (rows,))
+
+
+def body_int8(
+    k: KernelBuilder,
+    a: Any,
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    b: Tensor | None,
+    h0: Tensor | None,
+    c0: Tensor | None,
+    y: Tensor,
+    h: Tensor,
+    c: Tensor,
+) -> None:
+    """Stages as in the float kernel: the gates of a step, then c and h."""
+    length, batch, size = x.shape
+    hidden, scales, zero = r.shape[2], Scales(k.node), y.type.zero_point
+    gates = k.scratch("gates", DType.INT16, (batch, 4 * hidden))
+
+    def clamp(value: Expr, limits: tuple[int, int] = INT16) -> Expr:
+        return k.minimum(k.maximum(value, limits[0]), limits[1])
+
+    for d, backward in enumerate(a.backward):
+        for n, j in k.grid((batch, hidden), "n j"):
+            h[d, n, j] = h0.raw(d, n, j) if h0 else zero
+            c[d, n, j] = c0.raw(d, n, j) if c0 else 0
+        k.barrier()
+        for (step,) in k.reduce((length,), "t"):
+            t = length - 1 - step if backward else step
+            for n, g in k.grid((batch, 4 * hidden), "n gate"):
+                given = k.accumulator(b[d, g] if b else 0)
+                for (i,) in k.reduce((size,), "i"):
+                    given += x[t, n, i] * w[d, g, i]
+                before = k.accumulator(b[d, g + 4 * hidden] if b else 0)
+                for (j,) in k.reduce((hidden,), "j"):
+                    before += h[d, n, j] * r[d, g, j]
+                parts = (clamp(k.scale_by_row(s.value, f, g)) for s, f in ((given, scales.x), (before, scales.h)))
+                gates[n, g] = clamp(next(parts) + next(parts))
+            k.barrier()
+            for n, j in k.grid((batch, hidden), "n j"):
+                forget = k.scale_by(sigmoid_int16(k, gates[n, j + 2 * hidden]) * c[d, n, j], scales.forget)
+                update = sigmoid_int16(k, gates[n, j]) * tanh_int16(k, gates[n, j + 3 * hidden], GATE_POWER)
+                cell = clamp(clamp(forget) + clamp(k.scale_by(update, scales.update)))
+                cell = k.let("cell", clamp(cell, scales.clip))
+                product = sigmoid_int16(k, gates[n, j + hidden]) * tanh_int16(k, cell, scales.power)
+                out = k.let("out", clamp(k.scale_by(product, scales.out) + zero, y.type.dtype.limits))
+                c[d, n, j] = cell
+                h[d, n, j] = out
+                y[t, d, n, j] = out
+            k.barrier()
+
+
+def integer(
+    node: Node,
+    x: Integers,
+    w: Integers,
+    r: Integers,
+    b: Integers | None = None,
+    h0: Integers | None = None,
+    c0: Integers | None = None,
+) -> tuple[Integers, Integers, Integers]:
+    scales, hidden, zero = Scales(node), r.shape[2], node.outputs[0].type.zero_point
+    types = [v.type for v in node.outputs]
+    y = np.zeros(types[0].shape, np.int64)
+    h = np.full(types[1].shape, zero) if h0 is None else h0.astype(np.int64)
+    c = np.zeros(types[2].shape, np.int64) if c0 is None else c0.astype(np.int64)
+    for d, backward in enumerate(node.attrs.backward):
+        bias = np.zeros(2 * w.shape[1], np.int64) if b is None else b[d].astype(np.int64)
+        for t in range(len(x))[:: -1 if backward else 1]:
+            given = (x[t].astype(np.int64) - node.input(0).type.zero_point) @ w[d].astype(np.int64).T
+            before = (h[d] - zero) @ r[d].astype(np.int64).T
+            parts = (
+                rescaled(node, given + bias[: len(w[d])], scales.x),
+                rescaled(node, before + bias[len(w[d]) :], scales.h),
+            )
+            gates = np.clip(sum(np.clip(part, *INT16) for part in parts), *INT16)
+            i, o, f, g = (gates[:, n * hidden : (n + 1) * hidden] for n in range(4))
+            forget = rescaled(node, sigmoid_of(f) * c[d], scales.forget)
+            update = rescaled(node, sigmoid_of(i) * tanh_of(g, GATE_POWER), scales.update)
+            c[d] = np.clip(np.clip(np.clip(forget, *INT16) + np.clip(update, *INT16), *INT16), *scales.clip)
+            out = rescaled(node, sigmoid_of(o) * tanh_of(c[d], scales.power), scales.out)
+            h[d] = y[t, d] = np.clip(out + zero, -128, 127)
+    return y.astype(np.int8), h.astype(np.int8), c.astype(np.int16)
+
+
+def check_quantized(node: Node) -> None:
+    """Raises GraphError where a quantized lstm is not of the form above, or a sum could overflow."""
+    where = f"node {node.name!r}, operator lstm"
+    x, w, r = (node.input(i) for i in range(3))
+    y, h, c = (value.type for value in node.outputs)
+    pairs = [(y, h), *((value.type, t) for value, t in zip(node.inputs[4:], (h, c), strict=True) if value is not None)]
+    if any(given.quant != kept.quant for given, kept in pairs):
+        raise GraphError("y and the states must keep their parameters", where=where)
+    if c.zero_point != 0 or math.frexp(c.scale)[0] != 0.5:
+        raise GraphError(f"c must have zero point 0 and a scale of a power of two, it is {c}", where=where)
+    bias = node.inputs[3]
+    if bias is not None and bias.data is None:
+        raise GraphError("the bias must be constant", where=where)
+    largest = 0 if bias is None or bias.data is None else int(np.abs(bias.data.astype(np.int64)).max())
+    for value, columns in ((w, x.type.shape[2]), (r, y.shape[3])):
+        quant = value.type.quant
+        if quant is None or any(quant.zero_point) or quant.axis not in (None, 1):
+            raise GraphError(f"weights must have zero point 0 and scales along axis 1, not {quant}", where=where)
+        if 255 * 128 * columns + largest >= 2**31:
+            raise GraphError(f"a sum of {columns} products and the bias can overflow int32", where=where)
