@@ -66,6 +66,8 @@ THINGS: dict[str, tuple[Callable[[], bool], str]] = {
     "rp2040js": (_emulator_package, "python -m burnc.sim.rp2040js_package"),
     "vulkan": (_vulkan, "Debian packages libvulkan1 and mesa-vulkan-drivers"),
     "nvrtc": (_distributions("cuda-bindings", "nvidia-cuda-nvrtc"), "pip install burnc[test], on Linux x86-64"),
+    "qemu-system-arm": (_command("qemu-system-arm"), "Debian package qemu-system-arm"),
+    "qemu-system-riscv32": (_command("qemu-system-riscv32"), "Debian package qemu-system-misc"),
     "git": (_command("git"), "Debian package git"),
 }
 

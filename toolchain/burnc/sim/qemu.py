@@ -26,6 +26,7 @@ from burnc.sim.simulator import CostUnit, SimulatedFault
 from burnc.sim.symbols import describe_address
 
 # What boards/support/burnc_fault.c sends.
+_FAULT_BEGINS = b"\0burnc fault pc="
 _FAULT = re.compile(rb"burnc fault pc=([0-9a-f]{8}) lr=([0-9a-f]{8}) cause=([0-9a-f]{8}) address=([0-9a-f]{8})\n")
 _WORD = struct.Struct("=Q")
 _TAIL_BYTES = 200
@@ -75,7 +76,7 @@ class SimulatedQemu:
         self._firmware = firmware
         self._silence_limit_s = silence_limit_s
         self._received = bytearray()
-        self._tail = b""
+        self._tail = self._delivered_last = b""
         self._fault: SimulatedFault | None = None
         self._ended = False
         self._waiting_since: float | None = None
@@ -164,9 +165,7 @@ class SimulatedQemu:
         limit = self._waiting_since + self._silence_limit_s
         deadline = min(now + timeout_s, limit)
         while True:
-            if self._received:
-                found = bytes(self._received[:max_bytes])
-                del self._received[:max_bytes]
+            if found := self._deliver(max_bytes):
                 self._waiting_since = None
                 return found
             if self._fault is not None or self._ended:
@@ -215,6 +214,18 @@ class SimulatedQemu:
             pc, lr, cause, address = (int(word, 16) for word in report.groups())
             self._fault = SimulatedFault("fault", f"cause 0x{cause:x}" if cause else "", address, 0, pc, lr, 0, ())
             self._tail = seen[: report.start()][-_TAIL_BYTES:]
+
+    def _deliver(self, max_bytes: int) -> bytes:
+        """Bytes received, up to what is or may become the report of a fault."""
+        text = self._delivered_last + self._received
+        at = text.rfind(0)
+        report = text[at:] if at >= 0 else b""
+        is_report = report.startswith(_FAULT_BEGINS) or (len(report) > 1 and _FAULT_BEGINS.startswith(report))
+        end = at if is_report else len(text)
+        found = bytes(self._received[: min(max_bytes, end - len(self._delivered_last))]) if end else b""
+        del self._received[: len(found)]
+        self._delivered_last = found[-1:] or self._delivered_last
+        return found
 
     def _wait_until_it_listens(self, deadline: float) -> None:
         """Bytes that come before the UART is set up are lost, and so are those that meet a reset."""
