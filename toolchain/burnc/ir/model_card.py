@@ -79,7 +79,7 @@ def read_card(metadata: MutableMapping[str, str]) -> ModelCard | None:
     """The card in a graph's metadata; None where there is none that can be read."""
     try:
         held = json.loads(metadata[CARD])
-        known: dict[str, Any] = {f.name: held[f.name] for f in fields(ModelCard) if f.name in held}
+        known: dict[str, Any] = {f.name: held[f.name] for f in fields(ModelCard) if f.name in {**held}}
         known["labels"] = tuple(str(label) for label in known.get("labels", ()))
         for name in ("scale", "mean", "deviation"):
             known[name] = float(known.get(name, 0.0 if name == "mean" else 1.0))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.activation import through_activation
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required

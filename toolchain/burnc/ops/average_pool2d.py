@@ -21,8 +21,8 @@ from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
+from burnc.ops.activation import through_activation
 from burnc.ops.case import Operand, case
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op

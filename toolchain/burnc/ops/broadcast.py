@@ -18,15 +18,12 @@ def aligned(indices: Sequence[Expr], shape: tuple[int, ...]) -> tuple[Expr | int
 
 def summed_to(b: Builder, dy: Value, shape: tuple[int, ...]) -> Value:
     """A gradient summed over the axes along which an operand of that shape was repeated."""
-    from burnc.ops.reduce_sum import ReduceAttrs
-    from burnc.ops.reshape import ReshapeAttrs
-
     lead = dy.type.rank - len(shape)
     repeated = [lead + i for i, n in enumerate(shape) if n == 1 and dy.type.shape[lead + i] != 1]
     axes = (*range(lead), *repeated)
     if axes:
-        dy = b.node("reduce_sum", [dy], ReduceAttrs(axes))
-    return dy if dy.type.shape == shape else b.node("reshape", [dy], ReshapeAttrs(shape))
+        dy = b.node("reduce_sum", [dy], b.operators["reduce_sum"].attrs(axes))
+    return dy if dy.type.shape == shape else b.node("reshape", [dy], b.operators["reshape"].attrs(shape))
 
 
 def negated(b: Builder, x: Value) -> Value:

@@ -10,6 +10,7 @@ import numpy as np
 from burnc.ir import Array, Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
+from burnc.ops.activation import through_activation
 from burnc.ops.case import EDGES, Operand, case
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
@@ -37,8 +38,6 @@ def integer(node: Node, x: Array) -> Array:
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
-    from burnc.ops.clip_gradient import through_activation
-
     return [through_activation(b, node, dy)]
 
 

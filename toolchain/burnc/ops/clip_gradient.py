@@ -12,20 +12,12 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, TensorType, Value
+from burnc.ir import Node, TensorType
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import Operand, case
 from burnc.ops.clip import ClipAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, required
-
-
-def through_activation(b: Builder, node: Node, dy: Value) -> Value:
-    """The gradient before a node's fused activation range from that behind it."""
-    low, high = node.attrs.activation_min, node.attrs.activation_max
-    if math.isinf(low) and math.isinf(high):
-        return dy
-    return b.node("clip_gradient", [node.output, dy], ClipAttrs(low, high))
 
 
 def infer(a: ClipAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:

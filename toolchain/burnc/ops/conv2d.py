@@ -16,8 +16,8 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.activation import through_activation
 from burnc.ops.case import case, weights
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op

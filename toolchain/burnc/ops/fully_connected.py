@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.activation import through_activation
 from burnc.ops.case import ALL_KINDS, case, weights
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized

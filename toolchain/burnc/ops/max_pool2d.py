@@ -15,8 +15,8 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.activation import through_activation
 from burnc.ops.case import Operand, case
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spatial import (

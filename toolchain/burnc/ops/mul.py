@@ -10,10 +10,10 @@ import numpy as np
 
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops.activation import through_activation
 from burnc.ops.add import clamped, infer_broadcast
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
-from burnc.ops.clip_gradient import through_activation
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule

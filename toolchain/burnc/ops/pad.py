@@ -21,6 +21,7 @@ from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.transpose import TransposeAttrs
 
 MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -85,13 +86,11 @@ def integer(node: Node, x: Integers) -> Integers:
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
-    from burnc.ops.slice import SliceAttrs
-    from burnc.ops.transpose import TransposeAttrs
-
     a: PadAttrs = node.attrs
     shape = node.input(0).type.shape
     if a.mode == "constant":
-        return [b.node("slice", [dy], SliceAttrs(tuple(before for before, _ in a.pads), shape))]
+        box = b.operators["slice"].attrs(tuple(before for before, _ in a.pads), shape)
+        return [b.node("slice", [dy], box)]
     # Several elements were read from one: along each axis a product with the 0/1 matrix that says which.
     for axis, pads in enumerate(a.pads):
         if pads == (0, 0):

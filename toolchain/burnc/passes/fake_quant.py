@@ -39,7 +39,8 @@ def insert_fake_quant(graph: Graph, activations: Mapping[Value, QuantParams], no
     """
     found = Inserted()
     for value, quant in activations.items():
-        found.activations[value.name] = _insert_activation(graph, value, quant)
+        name = value.name  # which its rounded form may take
+        found.activations[name] = _insert_activation(graph, value, quant)
     for node in nodes:
         rule = spec_of(node).quant
         if rule is not None and rule.weights is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,9 +13,18 @@ from burnc.errors import GraphError
 from burnc.ir import Array, Builder, Graph, TensorType, Value
 from burnc.ops import operators
 from burnc.ops.reshape import ReshapeAttrs
+from burnc.train.variables import Variable
 
-if TYPE_CHECKING:
-    from burnc.train.modules import Module, Variable
+
+class Network(Protocol):
+    """What can be captured: ``burnc.nn.Module``, or anything of that form."""
+
+    def __call__(self, *inputs: Tensor) -> Tensor: ...
+
+    def name_variables(self) -> None:
+        """Give every variable a name of its own."""
+
+    def variables(self) -> list[Variable]: ...
 
 
 class Tensor:
@@ -159,7 +168,7 @@ class Captured:
 
 
 def capture(
-    module: Module,
+    module: Network,
     inputs: Mapping[str, TensorType],
     *,
     training: bool = False,
@@ -188,6 +197,6 @@ def capture(
     return Captured(tracer.graph, tracer.parameters, tracer.buffers, tracer.updates)
 
 
-def variables_as_arrays(module: Module) -> dict[str, Array]:
+def variables_as_arrays(module: Network) -> dict[str, Array]:
     """Parameters and buffers of a module by name."""
     return {variable.name: variable.data for variable in module.variables()}

@@ -73,7 +73,7 @@ def split(dataset: Dataset, held_out: int, seed: int) -> tuple[Dataset, Dataset]
     """
     count = len(dataset)
     if not 0 < held_out < count:
-        raise InputError(f"{held_out} of {count} samples cannot be held out")
+        raise InputError(f"{held_out} of {count} samples cannot be held out", where="key data.held_out")
     order = np.random.default_rng(seed).permutation(count)
     return _chosen(dataset, np.sort(order[held_out:])), _chosen(dataset, np.sort(order[:held_out]))
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, DType, TensorType
+from burnc.ir import Array
 from burnc.ops.average_pool2d import AveragePool2dAttrs
 from burnc.ops.batch_norm import BatchNormAttrs
 from burnc.ops.clip import ClipAttrs
@@ -30,28 +30,9 @@ from burnc.ops.max_pool2d import MaxPool2dAttrs
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.spatial import NO_PADDING, Padding, Pair, same_padding
 from burnc.train.capture import Tensor
+from burnc.train.variables import Initializer, Variable
 
-Initializer = Callable[[np.random.Generator, tuple[int, ...]], Array]
 Size = int | Pair
-
-
-class Variable:
-    """An array that a module owns: a parameter that is trained, or a buffer that only follows along.
-
-    Attributes:
-        name: the path through the modules that hold it, ``features.conv2d1.weight``; empty until it is captured.
-        data: float32, of the shape that was asked for; zeros until ``Module.initialize``.
-    """
-
-    def __init__(self, shape: tuple[int, ...], initializer: Initializer, *, trained: bool = True) -> None:
-        self.name = ""
-        self.data: Array = np.zeros(shape, np.float32)
-        self.initializer = initializer
-        self.trained = trained
-
-    @property
-    def type(self) -> TensorType:
-        return TensorType(DType.FLOAT32, self.data.shape)
 
 
 def he_normal(fan_in: int) -> Initializer:
