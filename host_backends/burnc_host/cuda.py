@@ -16,7 +16,7 @@ from burnc.backends.protocol import Backend, Executable, Support, check_inputs
 from burnc.codegen.cuda_source import cuda_source
 from burnc.codegen.launches import Launch, Storage, plan_launches, renders
 from burnc.errors import BurncError, ToolMissingError
-from burnc.ir import Array, Graph, Node, Value
+from burnc.ir import Array, Graph, Node, Value, with_outputs
 from burnc.kernel.cuda import BLOCK, render
 from burnc_host.nvrtc import compile_cubin
 
@@ -53,16 +53,15 @@ class CudaBackend(Backend):
             UnsupportedError: an operator has no kernel.
         """
         self.require_support(graph)
-        return CudaExecutable(self._device, graph, [*graph.outputs, *keep])
+        return CudaExecutable(self._device, with_outputs(graph, keep))
 
 
 class CudaExecutable:
     """Device arrays and launches, in a stream of their own."""
 
-    def __init__(self, device: Any, graph: Graph, results: Sequence[Value]) -> None:
+    def __init__(self, device: Any, graph: Graph) -> None:
         self._device = device
         self._graph = graph
-        self._results = results
         plan = plan_launches(graph)
         self._storage = plan.storage
         self._arrays: dict[Storage, Any] = {}
@@ -108,7 +107,7 @@ class CudaExecutable:
                 self._write(value, arrays[value.name])
             for function, blocks, arguments in self._launches:
                 function((blocks,), (BLOCK,), arguments)
-            found = {value.name: self._read(value) for value in self._results}
+            found = {value.name: self._read(value) for value in self._graph.outputs}
             # Copies first: one state may become what another was.
             written = [self._of(state.write).copy() for state in self._graph.states]
             for state, array in zip(self._graph.states, written, strict=True):

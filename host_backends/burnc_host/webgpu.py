@@ -18,7 +18,7 @@ from wgpu.backends.wgpu_native.extras import set_instance_extras
 from burnc.backends.protocol import Backend, Executable, Support, check_inputs
 from burnc.codegen.launches import Launch, Storage, plan_launches, renders
 from burnc.errors import BurncError, ToolMissingError
-from burnc.ir import Array, DType, Graph, Node, Value
+from burnc.ir import Array, DType, Graph, Node, Value, with_outputs
 from burnc.kernel.stages import Stage
 from burnc.kernel.wgsl import WIDE, WORKGROUP, render
 
@@ -60,7 +60,7 @@ class WebGpuBackend(Backend):
             UnsupportedError: an operator has no kernel, or none in WGSL.
         """
         self.require_support(graph)
-        return WebGpuExecutable(self._gpu, graph, [*graph.outputs, *keep])
+        return WebGpuExecutable(self._gpu, with_outputs(graph, keep))
 
 
 @cache
@@ -90,10 +90,9 @@ def _pipeline(text: str) -> Any:
 class WebGpuExecutable:
     """Device arrays, and one bind group for each launch."""
 
-    def __init__(self, gpu: Any, graph: Graph, results: Sequence[Value]) -> None:
+    def __init__(self, gpu: Any, graph: Graph) -> None:
         self._gpu = gpu
         self._graph = graph
-        self._results = results
         plan = plan_launches(graph)
         self._storage = plan.storage
         self._buffers: dict[Storage, Any] = {}
@@ -102,7 +101,7 @@ class WebGpuExecutable:
             (self._buffer(plan.storage[s.write]), self._empty(s.read), self._buffer(plan.storage[s.read]))
             for s in graph.states
         ]
-        for value in results:
+        for value in graph.outputs:
             self._buffer(plan.storage[value])
 
     def reset(self) -> None:
@@ -148,7 +147,7 @@ class WebGpuExecutable:
             work.dispatch_workgroups(across, down)
         work.end()
         self._gpu.queue.submit([encoder.finish()])
-        found = {value.name: self._read(value) for value in self._results}
+        found = {value.name: self._read(value) for value in self._graph.outputs}
         self._carry()
         return found
 

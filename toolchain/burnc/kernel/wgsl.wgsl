@@ -33,9 +33,9 @@ fn divide_f32(a: f32, b: f32) -> f32 {
         }
         rest <<= 1u;
     }
-    let up = (quotient & 1u) & u32(rest != 0u || (quotient & 2u) != 0u);
+    // 24 bits and one for rounding, which alone decides: no quotient of such numbers lies halfway.
     let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-    return bitcast<f32>(sign | ((u32(exponent) << 23u) + (quotient >> 1u) + up - 0x800000u));
+    return bitcast<f32>(sign | ((u32(exponent) << 23u) + ((quotient + 1u) >> 1u) - 0x800000u));
 }
 
 fn wide(x: i32) -> vec2<u32> { return vec2<u32>(u32(x), u32(x >> 31u)); }
