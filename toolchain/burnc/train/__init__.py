@@ -1,7 +1,14 @@
 """Training: modules captured into graphs, one graph a step, quantization-aware, from Python or from ``train.toml``."""
 
 from burnc.train.capture import Captured, Tensor, capture
-from burnc.train.config import TrainConfig, read_config
+from burnc.train.config import (
+    DataConfig,
+    GoalConfig,
+    QuantizationConfig,
+    TrainConfig,
+    TrainingConfig,
+    read_config,
+)
 from burnc.train.data import Batches
 from burnc.train.loop import accuracy, train
 from burnc.train.losses import mean_squared_error, softmax_cross_entropy
@@ -14,13 +21,17 @@ __all__ = [
     "Adam",
     "Batches",
     "Captured",
+    "DataConfig",
+    "GoalConfig",
     "Optimizer",
     "QuantizationAware",
+    "QuantizationConfig",
     "Sgd",
     "Tensor",
     "TrainConfig",
     "TrainReport",
     "TrainedNetwork",
+    "TrainingConfig",
     "TrainingStep",
     "accuracy",
     "capture",

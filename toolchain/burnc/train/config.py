@@ -86,15 +86,20 @@ class GoalConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """A whole configuration; ``layers`` are tables with ``kind`` and the layer's arguments."""
+    """A whole configuration.
 
-    path: Path
+    Attributes:
+        layers: tables with ``kind`` and the layer's arguments; none where a module is given in their place.
+        path: the file that was read; the data file is looked for beside it.
+    """
+
     name: str
     data: DataConfig
-    layers: tuple[Mapping[str, Any], ...]
     training: TrainingConfig
     quantization: QuantizationConfig = field(default_factory=QuantizationConfig)
     goal: GoalConfig = field(default_factory=GoalConfig)
+    layers: tuple[Mapping[str, Any], ...] = ()
+    path: Path = Path("train.toml")
 
 
 _SECTIONS = {"data": DataConfig, "training": TrainingConfig, "quantization": QuantizationConfig, "goal": GoalConfig}
@@ -123,7 +128,7 @@ def read_config(path: Path) -> TrainConfig:
         if name in table or any(_is_needed(f) for f in fields(kind)):
             sections[name] = _section(kind, table.get(name, {}), name, path)
     name = _typed(table.get("name", path.stem), str, "name", path)
-    config = TrainConfig(path, name, layers=tuple(layers), **sections)
+    config = TrainConfig(name, layers=tuple(layers), path=path, **sections)
     _check(config)
     return config
 

@@ -86,14 +86,20 @@ class Samples:
         return Samples(self.inputs[part], self.labels[part])
 
 
-def train_network(config: TrainConfig, device: Backend, progress: Progress = silent) -> TrainedNetwork:
+def train_network(
+    config: TrainConfig, device: Backend, progress: Progress = silent, *, network: Module | None = None
+) -> TrainedNetwork:
     """Train what the configuration says.
+
+    Args:
+        network: a module of one's own in place of the configuration's layers; it holds the float parameters afterwards.
 
     Raises:
         InputError: the data or the layers do not fit. BurncError: the loss became NaN, or the device cannot train.
     """
     start = time.monotonic()
-    network = build_layers(config.layers, config.data.shape, config.path)
+    if network is None:
+        network = build_layers(config.layers, config.data.shape, config.path)
     network.initialize(config.training.seed)
     training, validation, held_out = _samples(config, _classes(network, config))
     seconds = config.training.seconds or math.inf
