@@ -106,7 +106,7 @@ def bootloader_of(board: Board) -> Bootloader:
 
 
 def bootloader_sources(board: Board) -> list[Path]:
-    """The C files of the resident bootloader: what all boards share, the frames, and the chip family's part.
+    """The C files of the resident bootloader: what all boards share, the messages, and the chip family's part.
 
     Raises:
         BoardError: the board has none.
@@ -115,7 +115,8 @@ def bootloader_sources(board: Board) -> list[Path]:
     support = build_of(board).support
     shared = support.parent
     folders = [shared / "bootloader", support / "bootloader"]
-    return [*(path for folder in folders for path in sorted(folder.glob("*.c"))), shared / "common" / "burnc_frames.c"]
+    own = [path for folder in folders for path in sorted(folder.glob("*.c"))]
+    return [*own, shared / "common" / "burnc_frames.c", shared / "common" / "burnc_messages.c"]
 
 
 def bootloader_defines(board: Board) -> list[str]:

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "burnc_frames.h"
+#include "burnc_messages.h"
 #include "burnc_port.h"
 
 #define PROTOCOL_VERSION 1u
@@ -17,31 +17,19 @@ enum {
     READ_PROFILE = 0x06,
     RESET_STATE = 0x07,
     REBOOT = 0x08,
-    ENTER_BOOTLOADER = 0x09,
-    REPLY = 0x80, /* added to the request's type */
-    ERROR_REPLY = 0xff
+    ENTER_BOOTLOADER = 0x09
 };
 
-enum {
-    BAD_FRAME = 1,
-    BAD_CRC = 2,
-    UNKNOWN_COMMAND = 3,
-    BAD_ARGUMENTS = 4,
-    NO_SESSION = 5,
-    NO_BOOTLOADER = 6
-};
-
-#define HEADER_BYTES 2u     /* type, sequence number */
 #define WRITE_HEAD_BYTES 6u /* index, offset */
 #define WITH_PROFILE 1u
 #define WITH_STACK 2u
-#define LONGEST_TEXT 96u
 
 #if BURNC_HARNESS_PAYLOAD_BYTES < 448u || BURNC_HARNESS_PAYLOAD_BYTES > 32768u
 #error "BURNC_HARNESS_PAYLOAD_BYTES must hold the reply to HELLO and fit 16 bits"
 #endif
 
-#define BUFFER_BYTES BURNC_FRAME_ENCODED_BYTES(HEADER_BYTES + WRITE_HEAD_BYTES + BURNC_HARNESS_PAYLOAD_BYTES)
+#define BUFFER_BYTES                                                                                         \
+    BURNC_FRAME_ENCODED_BYTES(BURNC_MESSAGE_HEADER_BYTES + WRITE_HEAD_BYTES + BURNC_HARNESS_PAYLOAD_BYTES)
 
 /* For boards that never have a resident bootloader. */
 __attribute__((weak)) int burnc_port_request_bootloader(void) {
@@ -50,9 +38,6 @@ __attribute__((weak)) int burnc_port_request_bootloader(void) {
 
 /* One buffer for both directions: a request is decoded in place, and its reply is written over it. */
 static uint8_t buffer[BUFFER_BYTES];
-
-/* The reply that is being written. */
-static uint32_t reply_count;
 
 static const burnc_harness_model *const model = &burnc_harness_model_instance;
 
@@ -66,56 +51,6 @@ typedef struct {
 static run_record last_run;
 static bool profiling;
 static uint64_t layer_begin;
-
-static uint32_t get16(uint32_t at) {
-    return (uint32_t)buffer[at] | (uint32_t)buffer[at + 1u] << 8;
-}
-
-static uint32_t get32(uint32_t at) {
-    return get16(at) | get16(at + 2u) << 16;
-}
-
-static void put8(uint32_t value) {
-    buffer[reply_count] = (uint8_t)value;
-    reply_count++;
-}
-
-static void put16(uint32_t value) {
-    put8(value);
-    put8(value >> 8);
-}
-
-static void put32(uint32_t value) {
-    put16(value);
-    put16(value >> 16);
-}
-
-static void put_text(const char *text) {
-    uint32_t length = 0;
-    while (length < LONGEST_TEXT && text[length] != '\0') {
-        length++;
-    }
-    put8(length);
-    for (uint32_t i = 0; i < length; i++) {
-        put8((uint8_t)text[i]);
-    }
-}
-
-static void begin_reply(uint32_t type, uint32_t sequence) {
-    reply_count = 0;
-    put8(type);
-    put8(sequence);
-}
-
-static void send_reply(void) {
-    burnc_frame_send(buffer, reply_count, burnc_port_putc);
-}
-
-static void send_error(uint32_t sequence, uint32_t code) {
-    begin_reply(ERROR_REPLY, sequence);
-    put8(code);
-    send_reply();
-}
 
 void burnc_harness_layer_done(uint32_t index) {
     if (!profiling || index >= model->layer_count) {
@@ -147,24 +82,24 @@ static void run_model(uint32_t flags) {
 }
 
 static void put_run_record(void) {
-    put32((uint32_t)last_run.status);
-    put32((uint32_t)last_run.cycles);
-    put32((uint32_t)(last_run.cycles >> 32));
-    put32(last_run.stack_bytes);
-    put32(last_run.layers);
+    burnc_reply_put32((uint32_t)last_run.status);
+    burnc_reply_put32((uint32_t)last_run.cycles);
+    burnc_reply_put32((uint32_t)(last_run.cycles >> 32));
+    burnc_reply_put32(last_run.stack_bytes);
+    burnc_reply_put32(last_run.layers);
 }
 
 static void put_hello(void) {
-    put16(PROTOCOL_VERSION);
-    put_text(model->version);
-    put32(burnc_port_clock_hz());
-    put16(BURNC_HARNESS_PAYLOAD_BYTES);
-    put16(model->input_count);
-    put16(model->output_count);
-    put32(model->layer_count);
-    put_text(model->name);
-    put_text(model->sha256);
-    put_text(model->board);
+    burnc_reply_put16(PROTOCOL_VERSION);
+    burnc_reply_put_text(model->version);
+    burnc_reply_put32(burnc_port_clock_hz());
+    burnc_reply_put16(BURNC_HARNESS_PAYLOAD_BYTES);
+    burnc_reply_put16(model->input_count);
+    burnc_reply_put16(model->output_count);
+    burnc_reply_put32(model->layer_count);
+    burnc_reply_put_text(model->name);
+    burnc_reply_put_text(model->sha256);
+    burnc_reply_put_text(model->board);
 }
 
 static bool is_range(uint32_t offset, uint32_t count, uint32_t size) {
@@ -172,9 +107,9 @@ static bool is_range(uint32_t offset, uint32_t count, uint32_t size) {
 }
 
 static bool write_input(uint32_t count) {
-    const uint32_t index = get16(HEADER_BYTES);
-    const uint32_t offset = get32(HEADER_BYTES + 2u);
-    const uint32_t data = HEADER_BYTES + WRITE_HEAD_BYTES;
+    const uint32_t index = burnc_request_get16(BURNC_MESSAGE_HEADER_BYTES);
+    const uint32_t offset = burnc_request_get32(BURNC_MESSAGE_HEADER_BYTES + 2u);
+    const uint32_t data = BURNC_MESSAGE_HEADER_BYTES + WRITE_HEAD_BYTES;
     if (index >= model->input_count || !is_range(offset, count - data, model->inputs[index].bytes)) {
         return false;
     }
@@ -188,47 +123,47 @@ static bool write_input(uint32_t count) {
 /* Each serve_* answers its request, or returns false when the arguments are wrong. */
 
 static bool serve_tensor(uint32_t sequence) {
-    const bool is_output = buffer[HEADER_BYTES] != 0u;
-    const uint32_t index = get16(HEADER_BYTES + 1u);
+    const bool is_output = buffer[BURNC_MESSAGE_HEADER_BYTES] != 0u;
+    const uint32_t index = burnc_request_get16(BURNC_MESSAGE_HEADER_BYTES + 1u);
     if (index >= (is_output ? model->output_count : model->input_count)) {
         return false;
     }
     const burnc_harness_tensor *const tensor = is_output ? &model->outputs[index] : &model->inputs[index];
-    begin_reply(TENSOR + REPLY, sequence);
-    put32(tensor->bytes);
-    put_text(tensor->name);
-    send_reply();
+    burnc_reply_begin(TENSOR + BURNC_REPLY, sequence);
+    burnc_reply_put32(tensor->bytes);
+    burnc_reply_put_text(tensor->name);
+    burnc_reply_send();
     return true;
 }
 
 static bool serve_read_output(uint32_t sequence) {
-    const uint32_t index = get16(HEADER_BYTES);
-    const uint32_t offset = get32(HEADER_BYTES + 2u);
-    const uint32_t count = get16(HEADER_BYTES + 6u);
+    const uint32_t index = burnc_request_get16(BURNC_MESSAGE_HEADER_BYTES);
+    const uint32_t offset = burnc_request_get32(BURNC_MESSAGE_HEADER_BYTES + 2u);
+    const uint32_t count = burnc_request_get16(BURNC_MESSAGE_HEADER_BYTES + 6u);
     if (index >= model->output_count || count > BURNC_HARNESS_PAYLOAD_BYTES ||
         !is_range(offset, count, model->outputs[index].bytes)) {
         return false;
     }
     const uint8_t *const from = (const uint8_t *)model->outputs[index].data + offset;
-    begin_reply(READ_OUTPUT + REPLY, sequence);
+    burnc_reply_begin(READ_OUTPUT + BURNC_REPLY, sequence);
     for (uint32_t i = 0; i < count; i++) {
-        put8(from[i]);
+        burnc_reply_put8(from[i]);
     }
-    send_reply();
+    burnc_reply_send();
     return true;
 }
 
 static bool serve_read_profile(uint32_t sequence) {
-    const uint32_t first = get32(HEADER_BYTES);
-    const uint32_t count = get16(HEADER_BYTES + 4u);
+    const uint32_t first = burnc_request_get32(BURNC_MESSAGE_HEADER_BYTES);
+    const uint32_t count = burnc_request_get16(BURNC_MESSAGE_HEADER_BYTES + 4u);
     if (count > BURNC_HARNESS_PAYLOAD_BYTES / 4u || !is_range(first, count, last_run.layers)) {
         return false;
     }
-    begin_reply(READ_PROFILE + REPLY, sequence);
+    burnc_reply_begin(READ_PROFILE + BURNC_REPLY, sequence);
     for (uint32_t i = first; i < first + count; i++) {
-        put32(model->layer_cycles[i]);
+        burnc_reply_put32(model->layer_cycles[i]);
     }
-    send_reply();
+    burnc_reply_send();
     return true;
 }
 
@@ -236,13 +171,13 @@ static bool serve_plain(uint32_t type, uint32_t sequence) {
     if (type == RESET_STATE && model->reset != 0) {
         model->reset();
     }
-    begin_reply(type + REPLY, sequence);
+    burnc_reply_begin(type + BURNC_REPLY, sequence);
     if (type == HELLO) {
         put_hello();
     } else if (type == RUN) {
         put_run_record();
     }
-    send_reply();
+    burnc_reply_send();
     if (type == REBOOT || type == ENTER_BOOTLOADER) {
         burnc_port_flush();
         burnc_port_reboot();
@@ -255,7 +190,7 @@ static bool serve_plain(uint32_t type, uint32_t sequence) {
 static void serve(uint32_t count, bool repeated) {
     const uint32_t type = buffer[0];
     const uint32_t sequence = buffer[1];
-    const uint32_t body = count - HEADER_BYTES;
+    const uint32_t body = count - BURNC_MESSAGE_HEADER_BYTES;
     bool served = false;
     switch (type) {
     case HELLO: /* the body is the host's business: this layout must be readable to hosts of every version */
@@ -267,7 +202,7 @@ static void serve(uint32_t count, bool repeated) {
         break;
     case ENTER_BOOTLOADER:
         if (body == 0u && burnc_port_request_bootloader() == 0) {
-            send_error(sequence, NO_BOOTLOADER);
+            burnc_reply_error(sequence, BURNC_NO_BOOTLOADER);
             return;
         }
         served = body == 0u && serve_plain(type, sequence);
@@ -281,7 +216,7 @@ static void serve(uint32_t count, bool repeated) {
     case RUN:
         if (body == 1u) {
             if (!repeated) {
-                run_model(buffer[HEADER_BYTES]);
+                run_model(buffer[BURNC_MESSAGE_HEADER_BYTES]);
             }
             served = serve_plain(type, sequence);
         }
@@ -293,60 +228,33 @@ static void serve(uint32_t count, bool repeated) {
         served = body == 6u && serve_read_profile(sequence);
         break;
     default:
-        send_error(sequence, UNKNOWN_COMMAND);
+        burnc_reply_error(sequence, BURNC_UNKNOWN_COMMAND);
         return;
     }
     if (!served) {
-        send_error(sequence, BAD_ARGUMENTS);
+        burnc_reply_error(sequence, BURNC_BAD_ARGUMENTS);
     }
 }
 
-static void receive_frame(uint32_t received) {
-    /* Sequence numbers are part of the checksummed payload, so equal checksums in a row mean a repeated request. */
+/* Sequence numbers are part of the checksummed payload, so equal checksums in a row mean a repeated request. */
+static void receive(uint32_t count, uint32_t crc) {
     static uint32_t last_crc;
     static bool have_last;
     static bool greeted;
-    uint32_t count = 0;
-    uint32_t crc = 0;
-    burnc_frame_status status = BURNC_FRAME_BAD_COBS;
-    if (received <= BUFFER_BYTES) {
-        status = burnc_frame_open(buffer, received, &count, &crc);
-    }
-    if (status == BURNC_FRAME_BAD_CRC) {
-        send_error(0u, BAD_CRC);
-    } else if (status != BURNC_FRAME_OK || count < HEADER_BYTES) {
-        send_error(0u, BAD_FRAME);
+    const bool repeated = have_last && crc == last_crc;
+    last_crc = crc;
+    have_last = true;
+    greeted = greeted || buffer[0] == HELLO;
+    if (greeted) {
+        serve(count, repeated);
     } else {
-        const bool repeated = have_last && crc == last_crc;
-        last_crc = crc;
-        have_last = true;
-        greeted = greeted || buffer[0] == HELLO;
-        if (greeted) {
-            serve(count, repeated);
-        } else {
-            send_error(buffer[1], NO_SESSION); /* tells a host in mid-session that the board has restarted */
-        }
+        burnc_reply_error(buffer[1],
+                          BURNC_NO_SESSION); /* tells a host in mid-session that the board has restarted */
     }
 }
 
 void burnc_harness_serve(void) {
-    uint32_t received = 0;
-    for (;;) {
-        const int byte = burnc_port_getc();
-        if (byte > 0) {
-            if (received < BUFFER_BYTES) {
-                buffer[received] = (uint8_t)byte;
-            }
-            if (received <= BUFFER_BYTES) {
-                received++; /* one past the end marks a frame that is too long */
-            }
-        } else if (byte == 0) {
-            if (received > 0u) {
-                receive_frame(received);
-            }
-            received = 0;
-        }
-    }
+    burnc_messages_serve(buffer, BUFFER_BYTES, receive);
 }
 
 int main(void) {
