@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import burnc
+from gpu import cupy_on_cpu
 from requirements import requires, requires_package
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,7 +118,9 @@ def test_unknown_name_is_an_attribute_error():
         _ = burnc.no_such_name
 
 
-def test_every_built_in_backend_loads():
+@requires("nvrtc")
+def test_every_built_in_backend_loads(monkeypatch: pytest.MonkeyPatch):
+    cupy_on_cpu.install(monkeypatch)  # CuPy itself is for machines with a GPU
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["burnc.backends"]
     found = {entry.name: entry for entry in entry_points(group="burnc.backends")}
     assert set(declared) <= set(found), "install the package again: pip install -e ."
