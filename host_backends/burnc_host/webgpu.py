@@ -17,7 +17,7 @@ from wgpu.backends.wgpu_native.extras import set_instance_extras
 
 from burnc.backends.protocol import Backend, Executable, Support, check_inputs
 from burnc.codegen.launches import Launch, Storage, plan_launches, renders
-from burnc.errors import BurncError, ToolMissingError
+from burnc.errors import BurncError, GraphError, ToolMissingError
 from burnc.ir import Array, DType, Graph, Node, Value, with_outputs
 from burnc.kernel.stages import Stage
 from burnc.kernel.wgsl import WIDE, WORKGROUP, render
@@ -50,7 +50,7 @@ class WebGpuBackend(Backend):
     def _text(self, stage: Stage) -> str:
         most = int(self._gpu.limits["max-storage-buffers-per-shader-stage"])
         if len(stage.buffers) > most:
-            raise BurncError(f"a kernel takes {len(stage.buffers)} arrays, this GPU binds {most} at once")
+            raise GraphError(f"a kernel takes {len(stage.buffers)} arrays, this GPU binds {most} at once")
         return render(stage)
 
     def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> Executable:

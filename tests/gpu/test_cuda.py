@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from burnc.codegen.cuda_source import cuda_source
 from burnc.codegen.launches import plan_launches
 from burnc.errors import BurncError, ToolMissingError
 from burnc.ir import Graph
+from burnc.kernel.cuda import OPTIONS
 from conformance.check import differences
 from gpu import cupy_on_cpu
 from gpu.nine_models import FLOAT, INT8, float_graph, int8_graph
@@ -48,6 +50,20 @@ def test_nvrtc_compiles_model(name: str):
         cubin = compile_cubin(source, architecture)
         assert cubin.startswith(b"\x7fELF")
         assert [n for n in set(names) if n.encode() not in cubin] == []
+
+
+def test_floats_are_neither_contracted_nor_flushed():
+    from cuda.bindings import nvrtc
+
+    source, _ = cuda_source(plan_launches(float_graph(FLOAT[1])).order)
+    _, program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], [])
+    options = [option.encode() for option in ("-arch=compute_90", *OPTIONS)]
+    nvrtc.nvrtcCompileProgram(program, len(options), options)
+    _, size = nvrtc.nvrtcGetPTXSize(program)
+    text = b" " * size
+    nvrtc.nvrtcGetPTX(program, text)
+    instructions = set(re.findall(r"\b(?:add|mul|fma|div)\.[a-z.]*f32\b", text.decode()))
+    assert instructions == {"add.rn.f32", "mul.rn.f32", "div.rn.f32"}
 
 
 def test_nvrtc_says_what_is_wrong():

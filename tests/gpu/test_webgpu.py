@@ -5,15 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from burnc.backends import device
 from burnc.backends.model_inputs import random_inputs
 from burnc.backends.numpy_reference import NumpyReference
-from burnc.errors import BurncError
+from burnc.errors import BurncError, UnsupportedError
+from burnc.ir import DType, Graph, TensorType
 from conformance.check import differences
 from gpu.nine_models import FLOAT, INT8, float_graph, int8_graph
+from gpu.toy_kernels import elementwise, toy_graph
 from requirements import requires, requires_package
 
 pytestmark = [requires_package("wgpu"), requires("vulkan")]
@@ -38,6 +42,33 @@ def test_inner_values_are_kept():
     keep = [node.output for node in graph.nodes if node.output not in graph.outputs]
     executables = [backend.compile(graph, keep=keep) for backend in (device("webgpu"), NumpyReference())]
     assert differences(*executables, random_inputs(graph, 1)) == []
+
+
+def test_more_arrays_than_the_gpu_binds():
+    backend: Any = device("webgpu")
+    most = backend._gpu.limits["max-storage-buffers-per-shader-stage"]
+    ones = np.ones(1, np.int32)
+
+    def total(k: Any, *tensors: Any) -> None:
+        *operands, y = tensors
+        acc = k.local("acc", 0)
+        for operand in operands:
+            acc += operand.raw(0)
+        y[0] = acc.value
+
+    def graph(count: int) -> Graph:
+        return toy_graph({f"x{i}": ones for i in range(count)}, TensorType(DType.INT32, (1,)), total)
+
+    fitting = graph(most - 1)
+    assert backend.compile(fitting).run({v.name: ones for v in fitting.inputs})["y"] == most - 1
+    with pytest.raises(UnsupportedError, match=f"takes {most + 1} arrays, this GPU binds {most} at once"):
+        backend.compile(graph(most))
+
+
+def test_a_grid_larger_than_one_dimension_of_workgroups():
+    x = np.arange(65535 * 64 + 1000, dtype=np.int32)
+    graph, inputs = elementwise({"x": x}, DType.INT32, lambda _, v: v + 1)
+    np.testing.assert_array_equal(device("webgpu").compile(graph).run(inputs)["y"], x + 1)
 
 
 def test_an_argument_is_refused():
