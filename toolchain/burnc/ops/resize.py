@@ -10,7 +10,7 @@ weights in steps of 1/1024, the sum of 2-D products rounded once, halves away fr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,31 +18,14 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, Node, TensorType, Value
+from burnc.ir import Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import Operand, case
+from burnc.ops.interpolation import COORDINATES, NEAREST, ONE, Axis, Interpolation
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
-
-ONE = 1024  # the integer form's weight of 1
-HALF = Fraction(1, 2)
-
-# Place of result i among the inputs. Scale is outputs over inputs, n and m are the numbers of inputs and outputs.
-COORDINATES: dict[str, Callable[[int, Fraction, int, int], Fraction]] = {
-    "half_pixel": lambda i, scale, n, m: (i + HALF) / scale - HALF,
-    "half_pixel_symmetric": lambda i, scale, n, m: (n - m / scale) / 2 + (i + HALF) / scale - HALF,
-    "pytorch_half_pixel": lambda i, scale, n, m: (i + HALF) / scale - HALF if m > 1 else Fraction(0),
-    "align_corners": lambda i, scale, n, m: Fraction(i * (n - 1), m - 1) if m > 1 else Fraction(0),
-    "asymmetric": lambda i, scale, n, m: i / scale,
-}
-NEAREST: dict[str, Callable[[Fraction], int]] = {
-    "round_prefer_floor": lambda x: math.ceil(x - HALF),
-    "round_prefer_ceil": lambda x: math.floor(x + HALF),
-    "floor": math.floor,
-    "ceil": math.ceil,
-}
 
 
 @dataclass(frozen=True)
@@ -54,15 +37,6 @@ class ResizeAttrs:
     mode: str = "nearest"
     coordinates: str = "half_pixel"
     rounding: str = "round_prefer_floor"
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Places [m, taps] and weights [m, taps] along one axis that changes; integer weights are steps of 1/1024."""
-
-    number: int
-    places: Array
-    weights: Array
 
 
 def infer(a: ResizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
@@ -85,40 +59,12 @@ def _changed(a: ResizeAttrs, shape: Sequence[int]) -> list[int]:
 
 def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False) -> list[Axis]:
     """How the result is made along each axis that changes."""
-    return [_axis(a, number, shape[number], integer) for number in _changed(a, shape)]
-
-
-def _axis(a: ResizeAttrs, number: int, n: int, integer: bool) -> Axis:
-    m = a.shape[number]
-    exact = Fraction(m, n)
-    scale = Fraction(a.scales[number]) if a.scales and a.scales[number] != float(np.float32(exact)) else exact
-    at = [COORDINATES[a.coordinates](i, scale, n, m) for i in range(m)]
-    if a.mode == "nearest":
-        places = np.clip([[NEAREST[a.rounding](x)] for x in at], 0, n - 1)
-        return Axis(number, places.astype(np.int32), np.ones((m, 1), np.float32))
-    if integer:
-        return Axis(number, *_integer_taps(a, n, m, at))
-    inside = [min(max(x, Fraction(0)), Fraction(n - 1)) for x in at]
-    low = np.array([math.floor(x) for x in inside])
-    upper = np.array([x - math.floor(x) for x in inside], np.float32)
-    places = np.stack([low, np.minimum(low + 1, n - 1)], 1).astype(np.int32)
-    return Axis(number, places, np.stack([1 - upper, upper], 1).astype(np.float32))
-
-
-def _integer_taps(a: ResizeAttrs, n: int, m: int, at: Sequence[Fraction]) -> tuple[Array, Array]:
-    """TFLite's ``ComputeInterpolationValues``; where it has no such coordinates, the exact ones to the nearest step."""
-    step = (ONE * n + m // 2) // m
-    if a.coordinates == "align_corners" and m > 1:
-        step = (ONE * (n - 1) + (m - 1) // 2) // (m - 1)
-    index = np.arange(m)
-    if a.scales or a.coordinates not in ("half_pixel", "asymmetric", "align_corners"):
-        place = np.array([math.floor(x * ONE + HALF) for x in at])
-    else:
-        place = index * step + (step // 2 - ONE // 2 if a.coordinates == "half_pixel" else 0)
-    low = np.clip(place // ONE, 0, n - 1)
-    upper = np.clip(place - ONE * low, 0, ONE)
-    places = np.stack([low, np.minimum(low + 1, n - 1)], 1)
-    return places.astype(np.int32), np.stack([ONE - upper, upper], 1).astype(np.int32)
+    how = Interpolation(a.mode, a.coordinates, a.rounding)
+    given = a.scales or (0.0,) * len(shape)
+    return [
+        Axis(i, *how.taps(shape[i], a.shape[i], given[i], integer=integer and a.mode == "linear"))
+        for i in _changed(a, shape)
+    ]
 
 
 def body(k: KernelBuilder, a: ResizeAttrs, x: Tensor, y: Tensor) -> None:
