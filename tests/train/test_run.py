@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from burnc import nn
 from burnc.backends import device
 from burnc.cli.main import cli
-from burnc.errors import InputError
+from burnc.errors import BurncError, InputError
 from burnc.ir import print_graph
 from burnc.model import load
 from burnc.train import read_config, train_network
@@ -152,6 +154,38 @@ def test_below_the_goal_is_status_1_and_the_budget_ends_training(folder):
     assert report["seed"] == 5
     assert report["seconds"] < 30
     assert (out / "int8.onnx").exists()
+
+
+def test_validation_chooses_the_epoch_and_int8_may_be_calibrated_only(folder):
+    config = read_config(folder / "train.toml")
+    config = replace(
+        config,
+        data=replace(config.data, validation=100),
+        training=replace(config.training, epochs=4, optimizer="sgd", learning_rate=0.05, schedule="constant"),
+        quantization=replace(config.quantization, epochs=0),
+    )
+    network = train_network(config, device("numpy"))
+    assert network.report.trained_on == 750
+    assert all(0 <= epoch.accuracy <= 1 for epoch in network.report.epochs)
+    assert network.report.quantized_epochs == []
+    assert abs(network.report.int8_accuracy - network.report.float_accuracy) <= 0.05
+
+
+def test_a_module_in_place_of_layers(folder):
+    config = replace(read_config(folder / "train.toml"), layers=())
+    config = replace(config, training=replace(config.training, epochs=1, batch=50), name="own")
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.ReLU(), nn.Linear(8, 3))
+    network = train_network(config, device("numpy"), network=net)
+    assert network.int8_graph.name == "own"
+    assert [n.op for n in network.int8_graph.nodes] == ["reshape", "fully_connected", "fully_connected"]
+    assert net.parameter_count() == network.report.parameters == 64 * 8 + 8 + 8 * 3 + 3
+
+
+def test_a_loss_that_explodes_is_said(folder):
+    config = read_config(folder / "train.toml")
+    config = replace(config, training=replace(config.training, optimizer="sgd", learning_rate=1e30))
+    with pytest.raises(BurncError, match="the loss became"):
+        train_network(config, device("numpy"))
 
 
 def test_a_taken_folder_is_refused_before_anything_is_trained(trained, folder):

@@ -71,7 +71,7 @@ def train(
     *,
     epochs: int,
     rate: Callable[[float], float],
-    seconds: float = math.inf,
+    until: float = math.inf,
     score: Callable[[Mapping[str, Array]], float] | None = None,
     before_epoch: Callable[[int], None] | None = None,
     progress: Progress = silent,
@@ -82,7 +82,7 @@ def train(
     Args:
         rate: the learning rate at a part, 0 to 1, of all steps. It does not look at the clock, so that the same seed
             gives the same parameters unless the budget ends training early.
-        seconds: no step begins later than this after the start.
+        until: no step begins after this time of ``time.monotonic()``.
         score: accuracy of a state on samples that are not trained on; the best state is kept.
         before_epoch: called with the number of each epoch before it begins.
 
@@ -97,7 +97,7 @@ def train(
             before_epoch(epoch)
         losses: list[float] = []
         for inputs, targets in batches.epoch(epoch):
-            if time.monotonic() - start >= seconds:
+            if time.monotonic() >= until:
                 stopped = True
                 break
             number += 1

@@ -103,8 +103,8 @@ def train_network(
     network.initialize(config.training.seed)
     training, validation, held_out = _samples(config, _classes(network, config))
     seconds = config.training.seconds or math.inf
-    float_seconds = seconds * (1 - QUANTIZED_PART) if config.quantization.epochs else seconds
-    trained = _train_float(config, network, training, validation, device, float_seconds, progress)
+    until = start + (seconds * (1 - QUANTIZED_PART) if config.quantization.epochs else seconds)
+    trained = _train_float(config, network, training, validation, device, until, progress)
     network.load(trained.state)
     float_graph = _inference_graph(config, network)
     aware = QuantizationAware(
@@ -112,8 +112,7 @@ def train_network(
         {config.data.input: training.inputs[: config.quantization.samples]},
         OBSERVERS[config.quantization.observer],
     )
-    rest = seconds - (time.monotonic() - start)
-    quantized = _train_quantized(config, aware, training, validation, device, rest, progress)
+    quantized = _train_quantized(config, aware, training, validation, device, start + seconds, progress)
     int8_graph = aware.int8_graph()
     scores = [accuracy(g, held_out.inputs, held_out.labels, device) for g in (float_graph, int8_graph)]
     for graph, score in zip((float_graph, int8_graph), scores, strict=True):
@@ -200,7 +199,7 @@ def _train_float(
     training: Samples,
     validation: Samples,
     device: Backend,
-    seconds: float,
+    until: float,
     progress: Progress,
 ) -> Trained:
     settings, data = config.training, config.data
@@ -220,7 +219,7 @@ def _train_float(
         data.input,
         epochs=settings.epochs,
         rate=SCHEDULES[settings.schedule](settings.learning_rate),
-        seconds=seconds,
+        until=until,
         score=score if len(validation.labels) else None,
         progress=progress,
     )
@@ -232,7 +231,7 @@ def _train_quantized(
     training: Samples,
     validation: Samples,
     device: Backend,
-    seconds: float,
+    until: float,
     progress: Progress,
 ) -> Trained:
     """Train under quantization; leaves the best parameters in ``aware``."""
@@ -262,7 +261,7 @@ def _train_quantized(
         data.input,
         epochs=epochs,
         rate=constant_rate(config.quantization.learning_rate),
-        seconds=seconds,
+        until=until,
         score=score if len(validation.labels) else None,
         before_epoch=before_epoch,
         progress=progress,
