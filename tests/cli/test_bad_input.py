@@ -183,6 +183,26 @@ class TestCalibrationData:
         data = self.save(files, x=np.zeros((5, 1, 8, 8), np.float32))
         assert "label" in refused("evaluate", tiny, "--data", data)
 
+    @pytest.mark.parametrize(
+        ("labels", "named"),
+        [
+            (np.eye(5, 3), "[5, 3]"),
+            (np.array([0, 1, 2, 3, 0]), "label 3 of sample 3"),
+            (np.array([0, -1, 2, 1, 0]), "label -1 of sample 1"),
+            (np.array([0, 1, 2, 1, 0.5]), "label 0.5 of sample 4"),
+            (np.array([np.nan, 1, 2, 1, 0]), "label nan of sample 0"),
+        ],
+    )
+    def test_labels_that_are_no_classes(self, refused, files, tiny, labels, named):
+        data = self.save(files, x=np.zeros((5, 1, 8, 8), np.float32), y=labels)
+        assert named in refused("evaluate", tiny, "--data", data)
+
+    def test_several_rows_of_scores(self, refused, files):
+        nodes = [helper.make_node("Relu", ["image"], ["scores"])]
+        net = nets.write_net(files / "rows.onnx", nodes, {}, inputs={"image": (2, 3)})
+        data = self.save(files, x=np.zeros((5, 2, 3), np.float32), y=np.zeros(5, np.int64))
+        assert "[2, 3]" in refused("evaluate", net, "--data", data)
+
     def test_weights_that_are_nan(self, refused, files, data):
         path = nets.classifier(files / "nan.onnx")
         model = onnx.load(path)

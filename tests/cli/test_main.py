@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,7 +106,30 @@ def test_closed_pipe_is_quiet():
     done = subprocess.run([*PROGRAM, "operators"], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert done.stderr == ""
-    assert done.returncode in (1, 141)
+    assert done.returncode == 141  # 1 would be an answer
+
+
+@pytest.mark.parametrize("arguments", [["operators"], ["operators", "--json"], ["--help"]])
+def test_standard_output_may_be_closed(arguments):
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, *arguments]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize("arguments", [["operators"], ["operators", "--json"]])
+def test_a_full_disk_is_one_message(arguments):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: nothing more can be written: No space left on device\n"
+
+
+def test_a_full_disk_for_temporary_files_is_json_too(burnc, broken_boards):
+    broken_boards(OSError(errno.ENOSPC, "No space left on device", "/tmp/x"))
+    answer = burnc("boards", "--json", status=2)
+    assert "No space left" in answer.json["error"]["what"]
+    assert "/tmp/x" in answer.stderr
 
 
 def test_what_the_output_cannot_encode_is_escaped(tmp_path):

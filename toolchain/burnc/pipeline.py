@@ -377,12 +377,9 @@ def evaluate(graph: Graph, dataset: Dataset, device: Backend, progress: Progress
     """Accuracy: how often the largest score of the only output is the label's.
 
     Raises:
-        InputError: the data have no labels, or the model has not one output.
+        InputError: the data have no labels that are classes of the model, or it has not one output of scores.
     """
-    if dataset.labels is None:
-        raise InputError("the data set has no labels to compare with", hint="name an array `labels` or `y`")
-    if len(graph.outputs) != 1:
-        raise InputError(f"accuracy needs one output, the model has {len(graph.outputs)}")
+    labels = _labels(graph, dataset)
     batched = _rebatched(graph, EVALUATION_BATCH) if isinstance(device, NumpyReference) else graph
     size = batched.inputs[0].type.shape[0] // max(1, graph.inputs[0].type.shape[0])
     executables = {size: device.compile(batched)}
@@ -392,9 +389,30 @@ def evaluate(graph: Graph, dataset: Dataset, device: Backend, progress: Progress
         if count not in executables:  # the rest at the end
             executables[count] = device.compile(_rebatched(graph, count) if count > 1 else graph)
         scores = _scores(executables[count], graph, dataset, start, count)
-        correct += int(np.count_nonzero(scores.argmax(axis=1) == dataset.labels[start : start + count]))
+        correct += int(np.count_nonzero(scores.argmax(axis=1) == labels[start : start + count]))
         progress("evaluating", start + count, total)
     return EvaluateReport(graph.name, device.name, total, correct, correct / total)
+
+
+def _labels(graph: Graph, dataset: Dataset) -> Array:
+    """The labels, once it is certain that each is the number of a class that the model scores."""
+    labels = dataset.labels
+    if labels is None:
+        raise InputError("the data set has no labels to compare with", hint="name an array `labels` or `y`")
+    if len(graph.outputs) != 1:
+        raise InputError(f"accuracy needs one output, the model has {len(graph.outputs)}")
+    shape = graph.outputs[0].type.shape
+    if sum(size != 1 for size in shape) > 1:
+        raise InputError(f"accuracy needs one row of scores, the model's output is {list(shape)}")
+    if labels.ndim != 1:
+        hint = "give class numbers: labels.argmax(axis=1) where they are one-hot"
+        raise InputError(f"labels have shape {list(labels.shape)}, one number a sample is needed", hint=hint)
+    classes = graph.outputs[0].type.size
+    wrong = np.flatnonzero(~((labels >= 0) & (labels < classes) & (labels == np.floor(labels))))
+    if len(wrong):
+        first = wrong[0]
+        raise InputError(f"label {labels[first]} of sample {first} is none of the {classes} classes of the model")
+    return labels
 
 
 def _rebatched(graph: Graph, count: int) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -37,6 +38,13 @@ EXIT_INTERRUPTED = 130
 EXIT_PIPE_CLOSED = 141  # what a shell reports of a program that SIGPIPE ended
 
 
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class PipeClosedError(Exception):
+    """Whoever read standard output has gone. click itself would end the program with 1, which is an answer here."""
+
+
 class Commands(click.Group):
     """Loads a command's module when the command is asked for."""
 
@@ -49,6 +57,14 @@ class Commands(click.Group):
         command: click.Command = importlib.import_module(f"burnc.cli.{COMMANDS[cmd_name]}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            status = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise PipeClosedError from error
+        return status
+
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command; ends the program with its exit status."""
         given: Sequence[str] | None = extra.get("args", args[0] if args else None)
@@ -56,7 +72,6 @@ class Commands(click.Group):
         extra["standalone_mode"] = False
         try:
             status = super().main(*args, **extra) or 0
-            sys.stdout.flush()
         except click.ClickException as error:
             error.show()
             status = error.exit_code
@@ -70,14 +85,19 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)
             status = EXIT_INTERRUPTED
-        except BrokenPipeError:
+        except (PipeClosedError, BrokenPipeError):
             _discard_output()
             status = EXIT_PIPE_CLOSED
         except Exception as error:  # noqa: BLE001  whatever it is, the user gets one message
-            _report_fault(error)
-            status = EXIT_FAULT
-            if as_json:
-                write_json(error_json(BurncError(f"this is a fault in burnc: {type(error).__name__}")))
+            if isinstance(error, OSError) and error.errno in DISK_FULL:
+                reported = BurncError(f"nothing more can be written: {error.strerror}", where=error.filename or "")
+                click.echo(plain(f"error: {reported}"), err=True)
+                status = reported.exit_status
+            else:
+                _report_fault(error)
+                reported = BurncError(f"this is a fault in burnc: {type(error).__name__}")
+                status = EXIT_FAULT
+            _write_what_can_be_written(reported if as_json else None)
         sys.exit(status)
 
 
@@ -96,6 +116,16 @@ def _report_fault(error: Exception) -> None:
     )
 
 
+def _write_what_can_be_written(error: BurncError | None) -> None:
+    """The error as JSON, if any, and what is still to be flushed."""
+    try:
+        if error is not None:
+            write_json(error_json(error))
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+
+
 def _discard_output() -> None:
     # The interpreter flushes stdout when it ends, which would fail once more.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -112,6 +142,9 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the program."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this program
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  it stays open to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
