@@ -10,9 +10,10 @@ import pytest
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.errors import InputError, QuantizationError
 from burnc.importers import import_model
-from burnc.ir import QuantParams, print_graph
+from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, print_graph
 from burnc.numerics import dequantize
 from burnc.numerics import quantize as quantize_values
+from burnc.ops import operators
 from burnc.ops.clip import ClipAttrs
 from burnc.ops.concat import ConcatAttrs
 from burnc.ops.conv2d import Conv2dAttrs
@@ -261,3 +262,25 @@ class TestCalibrate:
     def test_samples_that_do_not_fit(self, samples, why):
         with pytest.raises(InputError, match=why):
             calibrate(self.graph(), samples)
+
+
+def test_state_is_quantized_with_what_is_written_to_it():
+    """A delay line: its states become int8, and hold what the float ones hold, to the nearest step."""
+    graph = Graph("delay")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (1, 3)))
+    older, newer = (b.state(name, x.type) for name in ("older", "newer"))
+    newer.write, older.write = x, newer.read
+    graph.outputs = [b.node("add", [older.read, x], outputs=["y"])]
+    rng = np.random.default_rng(1)
+    samples = rng.uniform(-1, 1, (20, 1, 3)).astype(np.float32)
+    prepared = prepare(graph)
+    result = quantize(prepared, calibrate(prepared, {"x": samples}))
+    assert result.left_in_float == []
+    assert [state.read.type.dtype for state in result.graph.states] == [DType.INT8, DType.INT8]
+    real, integer = (NumpyReference().compile(g) for g in (prepared, result.graph))
+    (x8,), (y8,) = result.graph.inputs, result.graph.outputs
+    for sample in samples:
+        wanted = real.run({"x": sample})["y"]
+        got = dequantize(integer.run({"x": quantize_values(sample, x8.type)})["y"], y8.type)
+        np.testing.assert_allclose(got, wanted, atol=2 * y8.type.scale)

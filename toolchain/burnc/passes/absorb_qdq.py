@@ -226,7 +226,7 @@ def _absorb_input(graph: Graph, value: Value) -> bool:
     types = {r.output.type for r in readers}
     if len(types) != 1 or not value.type.dtype.is_float:
         return False
-    if any(r.output in graph.results for r in readers):
+    if any(r.output in graph.outputs for r in readers):
         return False
     value.type = types.pop()
     for reader in readers:

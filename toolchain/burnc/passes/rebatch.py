@@ -13,7 +13,7 @@ def rebatch(graph: Graph, batch: int) -> Graph:
     """A copy of ``graph`` whose inputs hold ``batch`` samples instead of one.
 
     1. The leading axis of every input, which must be 1, becomes ``batch``; types are inferred anew.
-    2. A reshape to a shape that starts with 1 keeps its samples apart: the 1 becomes ``batch``.
+    2. An attribute ``shape`` that starts with 1 (reshape, resize) keeps samples apart: the 1 becomes ``batch``.
     3. No node works along the leading axis (softmax, concat).
     4. The graph keeps no state, which would belong to one sample.
     5. Every graph output must have followed: its leading axis is ``batch``, the rest of its shape as before.
@@ -57,9 +57,8 @@ def _widened(type_: TensorType, batch: int) -> TensorType:
 
 
 def _attrs(node: Node, batch: int) -> Any:
-    if node.op == "reshape" and node.attrs.shape[:1] == (1,):
-        return dataclasses.replace(node.attrs, shape=(batch, *node.attrs.shape[1:]))
-    return node.attrs
+    shape = getattr(node.attrs, "shape", ())
+    return dataclasses.replace(node.attrs, shape=(batch, *shape[1:])) if shape[:1] == (1,) else node.attrs
 
 
 def _refusal(node: Node, why: str) -> GraphError:

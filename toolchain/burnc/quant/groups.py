@@ -50,16 +50,18 @@ def activation_params(
     """Parameters of every value that the given nodes read or make, and a member that stands for its group.
 
     Values that a node joins, moves or selects from without arithmetic (rule ``same``) form a group with one range, the
-    union of all of theirs. Results with fixed parameters keep those; a group that holds nothing else takes them over.
+    union of all of theirs; so do what a state holds and what is written to it. Results with fixed parameters keep
+    those; a group that holds nothing else takes them over.
 
     Raises:
         QuantizationError: a value has no range.
     """
     nodes = list(nodes)
-    groups = _grouped(nodes, apart=frozenset())
+    states = [(s.read, s.write) for s in graph.states]
+    groups = _grouped(nodes, states, apart=frozenset())
     mixed = _mixed(groups, nodes)
     if mixed:
-        groups = _grouped(nodes, apart=mixed)
+        groups = _grouped(nodes, states, apart=mixed)
     fixed = {node.output: _fixed(node) for node in nodes}
     chosen: dict[Value, QuantParams] = {}
     constants = _constant_ranges(nodes, groups)
@@ -103,7 +105,9 @@ def _activations(node: Node) -> list[Value]:
     return rule.activations(node)
 
 
-def _grouped(nodes: Iterable[Node], apart: frozenset[Value]) -> dict[Value, Value]:
+def _grouped(
+    nodes: Iterable[Node], states: Iterable[tuple[Value, Value]], apart: frozenset[Value]
+) -> dict[Value, Value]:
     """Union-find: each value -> the value that stands for its group; ``apart`` are joined with nothing."""
     parent: dict[Value, Value] = {}
 
@@ -121,6 +125,9 @@ def _grouped(nodes: Iterable[Node], apart: frozenset[Value]) -> dict[Value, Valu
             find(value)
             if _shares(node) and value not in apart:
                 parent[find(value)] = find(node.output)
+    for read, write in states:
+        if read in parent and not write.is_constant and write not in apart:
+            parent[find(write)] = find(read)
     return {value: find(value) for value in parent}
 
 

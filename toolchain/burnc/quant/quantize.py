@@ -246,6 +246,9 @@ def _insert_activations(graph: Graph, nodes: list[Node], chosen: Mapping[Value, 
         for node in graph.nodes:
             if node is not reader:
                 node.inputs = [real if v is value else v for v in node.inputs]
+        for state in graph.states:
+            if state.write is value and state.read in chosen:
+                state.write = real
         if is_output and value in produced:
             graph.outputs = [real if v is value else v for v in graph.outputs]
             value.name, real.name = real.name, value.name
