@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,26 @@ def test_traceback_when_asked_for(broken_boards, monkeypatch, capsys):
 def test_interrupt(burnc, broken_boards):
     broken_boards(KeyboardInterrupt())
     assert burnc("boards", status=130).stderr.strip() == "interrupted"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_program_that_is_ended_leaves_nothing_behind(name, tmp_path):
+    code = (
+        "import os, signal, sys, tempfile, time\n"
+        "from burnc import boards\n"
+        "from burnc.cli.main import main\n"
+        "folder = sys.argv.pop()\n"
+        "def all_boards():\n"
+        "    with tempfile.TemporaryDirectory(dir=folder):\n"
+        f"        os.kill(os.getpid(), signal.{name})\n"
+        "        time.sleep(9)\n"
+        "boards.all_boards = all_boards\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "boards", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 128 + getattr(signal, name)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_closed_pipe_is_quiet():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,8 +141,16 @@ def cli() -> None:
     """
 
 
+def _end(number: int, frame: object) -> None:
+    sys.exit(128 + number)  # as a shell reports it; on the way out, temporary folders and child processes go
+
+
 def main() -> None:
     """The entry point of the program."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started this program
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  it stays open to the end
