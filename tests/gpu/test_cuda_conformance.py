@@ -16,7 +16,15 @@ from burnc.codegen.cuda_source import cuda_source
 from burnc.codegen.launches import plan_launches
 from burnc.ir import Array
 from conformance.check import differences
-from conformance.single_node import Subject, float_inputs, float_subjects, int8_inputs, int8_subjects, merged
+from conformance.single_node import (
+    Subject,
+    float_inputs,
+    float_subjects,
+    int8_inputs,
+    int8_subjects,
+    int16_subjects,
+    merged,
+)
 from gpu import cupy_on_cpu
 from requirements import requires
 
@@ -32,7 +40,8 @@ def by_operator(subjects: Iterator[Subject]) -> dict[str, dict[str, Subject]]:
 
 
 FLOAT = by_operator(float_subjects())
-INT8 = by_operator(s for s in int8_subjects() if s.setting is not None and s.setting.name in SETTINGS)
+INTEGER = by_operator(s for s in int8_subjects() if s.setting is not None and s.setting.name in SETTINGS)
+INTEGER |= {f"{name}-int16": subjects for name, subjects in by_operator(int16_subjects()).items()}
 
 
 def inputs_of(subjects: Mapping[str, Subject]) -> dict[str, Array]:
@@ -55,9 +64,9 @@ def test_float_cases(operator: str, cuda: Any):
     assert differences(*executables, [inputs_of(FLOAT[operator])]) == []
 
 
-@pytest.mark.parametrize("operator", INT8)
-def test_int8_cases(operator: str, cuda: Any):
-    graph = merged({key: subject.graph() for key, subject in INT8[operator].items()})
+@pytest.mark.parametrize("operator", INTEGER)
+def test_integer_cases(operator: str, cuda: Any):
+    graph = merged({key: subject.graph() for key, subject in INTEGER[operator].items()})
     assert differences(cuda.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []
 
 
