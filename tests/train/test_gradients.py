@@ -53,7 +53,9 @@ def weighted(spec: OpSpec, case: Case) -> tuple[Graph, dict[str, Array], Value]:
             values.append(None)
             continue
         data = operand.sample(rng)
-        data = data.astype(np.float64) if data.dtype.kind == "f" else data
+        if data.dtype.kind == "f":
+            # Differences can be taken of moderate numbers only.
+            data = np.where(np.abs(data) < 1e6, data, 0.3).astype(np.float64)
         inputs[f"x{index}"] = data
         values.append(b.input(f"x{index}", TensorType(DType.of(data), data.shape)))
     y = b.node(spec.name, values, case.attrs, outputs=("y",))
@@ -99,7 +101,6 @@ def test_gradient_equals_finite_differences(subject):
         for name, value in zip(names, graph.outputs, strict=True):
             gradient = found[value.name]
             wanted, smooth = differences(forward, inputs, name)
-            smooth &= np.isfinite(inputs[name]) & (np.abs(inputs[name]) < 1e6)
             assert smooth.mean() > 0.4
             np.testing.assert_allclose(gradient[smooth], wanted[smooth], rtol=1e-5, atol=1e-6)
 
