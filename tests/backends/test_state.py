@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from click.testing import CliRunner
 
 import burnc
 from burnc import pipeline
 from burnc.backends import Backend, device
 from burnc.backends.protocol import Executable
 from burnc.boards import load_board
+from burnc.cli.main import cli
 from burnc.codegen.emit_c import emit_c
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.errors import GraphError, InputError, UnsupportedError
@@ -205,3 +208,19 @@ def test_any_onnx_input_and_output_can_be_state(tmp_path: Path):
     assert same(stream(device("numpy").compile(loaded)), stream(device("numpy").compile(graph)))
     with pytest.raises(InputError, match="there is no output 'nxt'"):
         burnc.load(path, states={"total": "nxt"})
+
+
+@requires("host compiler")
+def test_state_on_the_command_line(tmp_path: Path):
+    graph = running_sum()
+    graph.outputs.append(graph.states.pop().write)
+    graph.inputs.append(graph.value("total"))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx_bytes(graph))
+    arguments = ["validate", str(path), "--state", "total=next", "--on", "c", "--count", "3", "--json"]
+    answer = CliRunner().invoke(cli, arguments)
+    assert answer.exit_code == 0, answer.output
+    assert [target["verdict"] for target in json.loads(answer.stdout)["targets"]] == ["bit-exact"]
+    refused = CliRunner().invoke(cli, ["validate", str(path), "--state", "total"])
+    assert refused.exit_code == 2
+    assert "INPUT=OUTPUT" in refused.output

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from burnc.cli.options import PATH, json_option, model_options
+from burnc.cli.options import PATH, json_option, model_options, state_options
 from burnc.cli.output import plain, write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import number, percent
@@ -22,7 +22,7 @@ def command(model: Path, dims: Mapping[str, int], batch: int | None, data: Path,
     """Accuracy over a data set."""
     from burnc.model import load
 
-    loaded = load(model, dims, batch=batch)
+    loaded = load(model, dims, batch=batch, **state_options())
     with progress() as callback:
         report = loaded.evaluate(data, on=device, progress=callback)
     if as_json:

@@ -16,6 +16,7 @@ from burnc.cli.options import (
     model_options,
     optimize_option,
     quantize_options,
+    state_options,
 )
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
@@ -80,7 +81,7 @@ def command(
 
     load_board(board)
     require_free(output, force=force)
-    loaded = load(model, dims, batch=batch, float_edges=io_type == "float")
+    loaded = load(model, dims, batch=batch, **state_options(), float_edges=io_type == "float")
     if calibration is not None:
         options = QuantizeOptions(
             observer=observer, samples=samples, per_axis=not per_tensor, io_type=io_type, require_int8=True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import PATH, board_option, dimension_options, json_option, optimize_option
+from burnc.cli.options import PATH, board_option, dimension_options, json_option, optimize_option, state_options
 from burnc.cli.output import plain, write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import lines, number
@@ -79,7 +79,7 @@ def _flash(
         return flasher.flash_project(target)
     if target.suffix.lower() == ".uf2":
         return flasher.flash_file(target)
-    return flasher.flash_model(load(target, dims, batch=batch).graph, optimize=optimize)
+    return flasher.flash_model(load(target, dims, batch=batch, **state_options()).graph, optimize=optimize)
 
 
 def _show(report: FlashReport) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import json_option, model_options
+from burnc.cli.options import json_option, model_options, state_options
 from burnc.cli.output import error_json, plain, say, write_json
 from burnc.cli.render import lines, megahertz, milliseconds, number, table
 from burnc.errors import UnsupportedError
@@ -40,7 +40,7 @@ def command(
     from burnc.model import load
 
     try:
-        report = load(model, dims, batch=batch).inspect(board)
+        report = load(model, dims, batch=batch, **state_options()).inspect(board)
     except UnsupportedError as error:
         if as_json:
             write_json({**pipeline.inspect_refused(model, error).to_json(), "error": error_json(error)["error"]})

@@ -22,6 +22,29 @@ def _dimensions(ctx: click.Context, param: click.Parameter, texts: tuple[str, ..
     return dims
 
 
+def _remembered(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Keep an option for ``state_options`` instead of handing it to the command."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        ctx.meta[f"burnc.{name}"] = _states(value) if name == "states" else value
+
+    return keep
+
+
+def _states(texts: tuple[str, ...]) -> dict[str, str]:
+    """``input=output`` pairs."""
+    pairs = dict(text.rsplit("=", 1) for text in texts if text.count("="))
+    if len(pairs) < len(texts) or not all(part for pair in pairs.items() for part in pair):
+        raise click.BadParameter(f"{', '.join(texts)} is not INPUT=OUTPUT (--state h0=hn)")
+    return pairs
+
+
+def state_options() -> dict[str, Any]:
+    """What the running command's ``--state`` and ``--streaming`` say, as arguments for ``burnc.load``."""
+    meta = click.get_current_context().meta
+    return {name: meta[f"burnc.{name}"] for name in ("states", "streaming")}
+
+
 PATH = click.Path(path_type=Path)
 
 model_argument = click.argument("model", type=PATH)
@@ -47,8 +70,23 @@ def model_options(command: F) -> F:
 
 
 def dimension_options(command: F) -> F:
-    """How a model's open dimensions are bound: parameters ``dims`` and ``batch``."""
+    """How a model is read: parameters ``dims`` and ``batch``; what becomes state is in ``state_options()``."""
     for option in (
+        click.option(
+            "--streaming",
+            is_flag=True,
+            expose_value=False,
+            callback=_remembered("streaming"),
+            help="Layers with memory keep it from run to run.",
+        ),
+        click.option(
+            "--state",
+            multiple=True,
+            metavar="INPUT=OUTPUT",
+            expose_value=False,
+            callback=_remembered("states"),
+            help="An input that holds, in the next run, what that output was; may be repeated.",
+        ),
         click.option(
             "--batch", type=click.IntRange(min=1), metavar="N", help="Batch size where the file leaves it open."
         ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from burnc.cli.options import PATH, force_option, json_option, model_options, quantize_options
+from burnc.cli.options import PATH, force_option, json_option, model_options, quantize_options, state_options
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import percent, short, table
@@ -68,7 +68,7 @@ def command(
         require_int8=not allow_float,
         error_samples=REPORT_SAMPLES if with_report else 0,
     )
-    float_model = load(model, dims, batch=batch)
+    float_model = load(model, dims, batch=batch, **state_options())
     with progress() as callback:
         quantized = float_model.quantize(calibration, options, callback)
     quantized.save(output, force=force)

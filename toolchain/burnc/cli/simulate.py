@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import count_option, inputs_option, json_option, model_options, optimize_option
+from burnc.cli.options import count_option, inputs_option, json_option, model_options, optimize_option, state_options
 from burnc.cli.output import write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
@@ -81,7 +81,7 @@ def _simulate_model(
     if board is None:
         raise click.UsageError("--board is needed to simulate a model file")
     load_board(board)
-    loaded = load(model, dims, batch=batch)
+    loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)
     return loaded.simulate(board, runs, optimize=optimize, progress=callback)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import count_option, inputs_option, json_option, model_options
+from burnc.cli.options import count_option, inputs_option, json_option, model_options, state_options
 from burnc.cli.output import plain, say, write_json
 from burnc.cli.render import lines, megahertz, milliseconds
 
@@ -43,7 +43,7 @@ def command(
     """
     from burnc.model import load
 
-    loaded = load(model, dims, batch=batch)
+    loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or RANDOM_INPUTS)
     report = loaded.validate(runs, on=devices)
     if as_json:
