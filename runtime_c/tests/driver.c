@@ -96,6 +96,8 @@ static float float_function(int32_t which, float x) {
         return burnc_roundf(x);
     case 6:
         return burnc_rintf(x);
+    case 7:
+        return burnc_erff(x);
     default:
         fail("unknown float function");
         return 0.0f;

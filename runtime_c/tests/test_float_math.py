@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from recorded import Case, run
 
-FUNCTIONS = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf")
+FUNCTIONS = ("expf", "logf", "tanhf", "sqrtf", "floorf", "roundf", "rintf", "erff")
 SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1.1754944e-38, 3.4028235e38, -3.4028235e38)
 HALVES = (*np.arange(-20.5, 21.0, 0.5), 8388607.5, -8388607.5, 8388608.0, 16777217.0, 0.49999997, -0.49999997)
 EDGES = (
@@ -24,6 +25,9 @@ EDGES = (
     -104.0,
     0.625,
     9.5,
+    0.92773437,
+    3.9999998,
+    4.0,
     0.70710677,
     1.0,
     0.99999994,
@@ -44,9 +48,19 @@ EXACT: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "floorf": np.floor,
     "roundf": round_half_away,
     "rintf": np.rint,
+    "erff": np.vectorize(math.erf),
 }
 # Units in the last place; half a unit is a correctly rounded result.
-ALLOWED = {"expf": 2.0, "logf": 2.0, "tanhf": 2.0, "sqrtf": 0.5, "floorf": 0.0, "roundf": 0.0, "rintf": 0.0}
+ALLOWED = {
+    "expf": 2.0,
+    "logf": 2.0,
+    "tanhf": 2.0,
+    "sqrtf": 0.5,
+    "floorf": 0.0,
+    "roundf": 0.0,
+    "rintf": 0.0,
+    "erff": 2.0,
+}
 
 
 def compute(driver: Path, name: str) -> NDArray[np.float32]:

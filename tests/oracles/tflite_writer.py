@@ -43,13 +43,16 @@ def write_tflite(graph: Graph) -> bytes:
     Raises:
         NotExpressibleError: some node has no TFLite form.
     """
+    from oracles.tflite_elementwise import ELEMENTWISE
+
     writer = _Writer()
     for value in graph.inputs:
         writer.tensor(value)
     for node in graph.nodes:
-        if node.op not in _NODES:
+        write = _NODES.get(node.op) or ELEMENTWISE.get(node.op)
+        if write is None:
             raise NotExpressibleError(f"{node.op} has no TFLite form here")
-        _NODES[node.op](writer, node)
+        write(writer, node)
     return writer.finish([writer.tensor(v) for v in graph.inputs], [writer.tensor(v) for v in graph.outputs])
 
 

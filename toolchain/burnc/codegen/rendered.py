@@ -15,6 +15,7 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.c99 import headers, render
 from burnc.kernel.program import Kernel
 from burnc.ops import spec_of
+from burnc.ops.table import look_up
 
 FUNCTION = "kernel"  # stands for the name until the texts of equal kernels are joined
 
@@ -38,7 +39,9 @@ def build_kernel(node: Node) -> Kernel:
     """
     spec = spec_of(node)
     builder = KernelBuilder(FUNCTION, node, operand_names(node))
-    body = spec.body_int8 if builder.quantized and spec.body_int8 else spec.body
+    body = spec.body
+    if builder.quantized:
+        body = spec.body_int8 or (look_up if spec.unary else spec.body)
     if body is None:
         raise GraphError("the operator has no kernel for these types", where=f"node {node.name!r}, operator {node.op}")
     body(builder, node.attrs, *builder.inputs, *builder.outputs)

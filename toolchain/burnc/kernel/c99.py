@@ -47,6 +47,7 @@ _RUNTIME = {
         "log": "burnc_logf({})",
         "sqrt": "burnc_sqrtf({})",
         "tanh": "burnc_tanhf({})",
+        "erf": "burnc_erff({})",
         "floor": "burnc_floorf({})",
         "round_half_even": "burnc_rintf({})",
         "round_half_away": "burnc_roundf({})",

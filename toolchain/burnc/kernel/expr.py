@@ -26,6 +26,7 @@ INTRINSICS = (
     "log",
     "sqrt",
     "tanh",
+    "erf",
     "floor",
     "round_half_even",
     "round_half_away",

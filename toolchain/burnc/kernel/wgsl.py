@@ -47,6 +47,7 @@ _CALLS = {
     "log": "log_f32({})",
     "sqrt": "sqrt({})",
     "tanh": "tanh_f32({})",
+    "erf": "erf_f32({})",
     "floor": "floor({})",
     "round_half_even": "round({})",
     "round_half_away": "round_half_away({})",

@@ -203,3 +203,18 @@ fn tanh_f32(x: f32) -> f32 {
     if (magnitude >= 9.5f) { return sign(x); }
     return sign(x) * (1.0f - 2.0f / (exp_f32(2.0f * magnitude) + 1.0f));
 }
+
+// As burnc_erff.
+fn erf_f32(x: f32) -> f32 {
+    let t = abs(x);
+    if (is_nan(x)) { return x; }
+    if (t >= 4.0f) { return sign(x); }
+    let s = x * x;
+    if (t > 0.927734375f) {
+        let low = 2.42546219e-2f - 3.88396438e-3f * t;
+        let p = ((3.83197126e-4f - 1.72853470e-5f * t) * s + low) * t - 1.06777877e-1f;
+        return sign(x) * (1.0f - exp_f32((((p * t - 6.34846687e-1f) * t) - 1.28717512e-1f) * t - t));
+    }
+    let p = ((4.99119423e-3f - 5.96761703e-4f * s) * s - 2.67681349e-2f) * s + 1.12819925e-1f;
+    return ((p * s - 3.76125336e-1f) * s + 1.28379166e-1f) * x + x;
+}

@@ -130,11 +130,36 @@ def _exp_between_negative_quarter_and_zero(a: Int64) -> Int64:
 
 
 def one_over_one_plus_x(a: ArrayLike) -> Int64:
-    """1 / (1 + a) for a in [0, 1), Q0.31. gemmlowp ``one_over_one_plus_x_for_x_in_0_1``: three Newton steps."""
+    """1 / (1 + a) for a in [0, 1), Q0.31. gemmlowp ``one_over_one_plus_x_for_x_in_0_1``."""
+    return _saturating_shift_left(_reciprocal_of_half(a), 1)
+
+
+def _reciprocal_of_half(a: ArrayLike) -> Int64:
+    """2 / (1 + a) for a in [0, 1), Q0.31 in, Q2.29 out: three Newton steps."""
     a = _int64(a)
     half_denominator = (a + INT32_MAX + 1) >> 1  # RoundingHalfSum: both are non-negative
     x = 1515870810 + rounding_doubling_high_mul(half_denominator, -1010580540)  # 48/17 - 32/17 d, in Q2.29
     for _ in range(3):
         error = (1 << 29) - rounding_doubling_high_mul(half_denominator, x)
         x = x + _saturating_shift_left(rounding_doubling_high_mul(x, error), 2)
-    return _saturating_shift_left(x, 1)
+    return x
+
+
+def one_minus_x_over_one_plus_x(a: ArrayLike) -> Int64:
+    """(1 - a) / (1 + a) for a in [0, 1), Q0.31. gemmlowp ``one_minus_x_over_one_plus_x_for_x_in_0_1``."""
+    return _saturating_shift_left(_reciprocal_of_half(a) - (1 << 29), 2)
+
+
+def logistic(a: ArrayLike, integer_bits: int) -> Int64:
+    """Sigmoid of Q(integer_bits) as Q0.31. gemmlowp ``logistic``."""
+    a = _int64(a)
+    positive = one_over_one_plus_x(exp_on_negative_values(-np.abs(a), integer_bits))
+    return np.where(a == 0, 1 << 30, np.where(a > 0, positive, INT32_MAX - positive))
+
+
+def fixed_point_tanh(a: ArrayLike, integer_bits: int) -> Int64:
+    """Tanh of Q(integer_bits) as Q0.31. gemmlowp ``tanh``."""
+    a = _int64(a)
+    # The same bits read with one integer bit more are twice the number.
+    result = one_minus_x_over_one_plus_x(exp_on_negative_values(-np.abs(a), integer_bits + 1))
+    return np.where(a == 0, 0, np.where(a < 0, -result, result))

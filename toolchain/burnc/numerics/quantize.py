@@ -35,6 +35,11 @@ def quantize_multiplier(factor: float) -> tuple[int, int]:
     return multiplier, shift
 
 
+def input_radius(integer_bits: int, shift: int) -> int:
+    """The largest magnitude that a left shift still brings into Q(integer_bits). TFLite ``CalculateInputRadius``."""
+    return math.floor((2**integer_bits - 1) * 2.0 ** (31 - integer_bits - shift))
+
+
 def round_half_away(values: ArrayLike) -> NDArray[Any]:
     """Round halves away from zero, as C's ``round``; keeps the float type and is exact near 0.5."""
     values = np.asarray(values)

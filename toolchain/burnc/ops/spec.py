@@ -110,6 +110,8 @@ class OpSpec:
             op(transpose(x)) == transpose(op(x, permuted attributes)); None where the operator has no such form.
         view: the result is the input's own bytes under another shape.
         pointwise: each result element depends on the input elements at the same (broadcast) index alone.
+        unary: pointwise in its only operand, so that without a ``body_int8`` its int8 kernel is a table of 256 entries,
+            filled by ``integer``.
     """
 
     name: str
@@ -132,6 +134,7 @@ class OpSpec:
     permuted: Callable[[Any, Sequence[int]], Any] | None = None
     view: bool = False
     pointwise: bool = False
+    unary: bool = False
 
     @property
     def has_activation(self) -> bool:

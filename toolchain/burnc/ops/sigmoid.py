@@ -1,0 +1,73 @@
+"""sigmoid: 1 / (1 + exp(-x)). Sources: ONNX Sigmoid-13; TFLite LOGISTIC; integers as TFLite Micro's fixed point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burnc.ir import Array, Builder, Node, QuantParams, Value
+from burnc.numerics import (
+    input_radius,
+    logistic,
+    multiply_by_quantized_multiplier,
+    quantize_multiplier,
+    rounding_divide_by_pot,
+)
+from burnc.ops.case import EDGES, Operand, case
+from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.unary import NoAttrs, each, floats_only, written_as
+
+INTEGER_BITS = 4
+
+
+def in_fixed_point(node: Node, x: Array) -> tuple[Any, Any]:
+    """The operand in Q4.27, and the side on which it lies beyond that (-1, 0, 1)."""
+    type_ = node.input(0).type
+    multiplier, shift = quantize_multiplier(float(np.float32(type_.scale)) * 2.0 ** (31 - INTEGER_BITS))
+    radius = input_radius(INTEGER_BITS, shift)
+    centred = x.astype(np.int64) - type_.zero_point
+    beyond = np.where(centred >= radius, 1, np.where(centred <= -radius, -1, 0))
+    inside = np.where(beyond == 0, centred, 0)
+    return multiply_by_quantized_multiplier(inside, multiplier, shift), beyond
+
+
+def integer(node: Node, x: Array) -> Array:
+    fixed, beyond = in_fixed_point(node, x)
+    result = rounding_divide_by_pot(logistic(fixed, INTEGER_BITS), 31 - 8) - 128
+    result = np.where(beyond == 0, result, np.where(beyond > 0, 127, -128))
+    return np.clip(result, -128, 127).astype(np.int8)
+
+
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    power = xp.exp(-xp.abs(x))
+    return xp.where(x < 0, power, xp.ones_like(x)) / (1 + power)
+
+
+def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
+    """The input's: dy * y * (1 - y)."""
+    y = node.output
+    one = b.constant("one", np.array(1.0, y.type.dtype.numpy))
+    return [b.node("mul", [dy, b.node("mul", [y, b.node("sub", [one, y])])])]
+
+
+sigmoid = OpSpec(
+    name="sigmoid",
+    attrs=NoAttrs,
+    infer=same_type,
+    forward=forward,
+    integer=integer,
+    body=each(lambda k, a, x: 1.0 / (k.call("exp", -x) + 1.0)),
+    gradient=gradient,
+    quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
+    onnx=(onnx_op("Sigmoid", build=floats_only("sigmoid")),),
+    tflite=(tflite_op("LOGISTIC"),),
+    to_onnx=written_as("Sigmoid"),
+    cases=(
+        case(Operand((3, 90), low=-9, high=9)),
+        case(Operand((24,), values=(*EDGES, np.nan, 88.0, -88.0, -104.0)), kinds=("float32",)),
+    ),
+    pointwise=True,
+    unary=True,
+)
