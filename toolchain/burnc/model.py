@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from burnc.backends.model_inputs import model_inputs, random_inputs
 from burnc.backends.protocol import Backend
 from burnc.boards import load_board
 from burnc.devices.run_inputs import samples_of
+from burnc.errors import ToolMissingError
 from burnc.ir import Array, Graph, print_graph
 from burnc.ir.model_card import ModelCard, read_card
 from burnc.pipeline import ExportOptions, Loaded, Progress, QuantizeOptions, no_progress
@@ -23,6 +25,7 @@ from burnc.reports import (
     InspectReport,
     QuantizeReport,
     SimulateReport,
+    TargetVerdict,
     ValidateReport,
 )
 
@@ -41,11 +44,13 @@ class Model:
     Attributes:
         graph: the IR.
         quantize_report: how the model was quantized; None for one that was loaded.
+        name: of the file it came from, without the suffix; what its C is called unless the user says otherwise.
     """
 
-    def __init__(self, loaded: Loaded, quantize_report: QuantizeReport | None = None) -> None:
+    def __init__(self, loaded: Loaded, quantize_report: QuantizeReport | None = None, name: str = "") -> None:
         self._loaded = loaded
         self.quantize_report = quantize_report
+        self.name = name or loaded.graph.name
 
     @property
     def graph(self) -> Graph:
@@ -88,7 +93,7 @@ class Model:
         """
         dataset = data if isinstance(data, Dataset) else self.dataset(data)
         loaded, report = pipeline.quantize(self.graph, dataset, options, progress)
-        return Model(loaded, report)
+        return Model(loaded, report, self.name)
 
     def run(self, inputs: Arrays, on: Device = "numpy") -> dict[str, Array]:
         """One inference; floats for a quantized input are quantized by the model's own parameters.
@@ -116,7 +121,7 @@ class Model:
         Args:
             inputs: arrays by input name for each run, a data set or its file, or how many random ones to make.
         """
-        devices = [_device(d) for d in on]
+        devices = [_device_or_verdict(d) for d in on]
         return pipeline.validate(self.graph, _device("numpy"), devices, self.inputs(inputs))
 
     def simulate(
@@ -145,6 +150,7 @@ class Model:
         Raises:
             InputError: the folder is taken. DoesNotFitError: the board is too small.
         """
+        options = replace(options, name=options.name or self.name)
         return pipeline.export(self.graph, load_board(board), options, Path(to), force=force)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -201,9 +207,17 @@ def load(
     Raises:
         ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.
     """
-    return Model(
-        pipeline.load(Path(path), dims=dims, batch=batch, float_edges=float_edges, states=states, streaming=streaming)
-    )
+    file = Path(path)
+    loaded = pipeline.load(file, dims=dims, batch=batch, float_edges=float_edges, states=states, streaming=streaming)
+    return Model(loaded, name=file.stem)
+
+
+def _device_or_verdict(on: Device) -> Backend | TargetVerdict:
+    """The device, or why it cannot be had here; a name that means nothing is an error all the same."""
+    try:
+        return _device(on)
+    except ToolMissingError as error:
+        return TargetVerdict(str(on), "unavailable", why=str(error))
 
 
 def _device(on: Device) -> Backend:

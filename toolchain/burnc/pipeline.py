@@ -47,6 +47,7 @@ from burnc.reports import (
     NodeErrorReport,
     QuantizeReport,
     SimulateReport,
+    TargetVerdict,
     TensorReport,
     ValidateReport,
 )
@@ -168,8 +169,11 @@ def save(graph: Graph, path: Path, *, force: bool = False) -> None:
     """Write the graph as ONNX: float, or QDQ where it is quantized.
 
     Raises:
-        InputError: the file is taken. UnsupportedError: an operator has no ONNX form.
+        InputError: the file is taken or its name does not end in .onnx, by which it would be known again.
+        UnsupportedError: an operator has no ONNX form.
     """
+    if path.suffix != ".onnx":
+        raise InputError(f"{path.name} does not end in .onnx", hint="models are written as ONNX files")
     require_free(path, force=force)
     write_file(path, onnx_bytes(graph), force=force)
 
@@ -364,10 +368,17 @@ def simulate_project(
 
 
 def validate(
-    graph: Graph, reference: Backend, devices: Sequence[Backend], inputs: Sequence[Mapping[str, Array]]
+    graph: Graph,
+    reference: Backend,
+    devices: Sequence[Backend | TargetVerdict],
+    inputs: Sequence[Mapping[str, Array]],
 ) -> ValidateReport:
-    """Compare devices with the reference on the same inputs."""
-    return ValidateReport(reference.name, [compare_device(graph, reference, d, inputs) for d in devices])
+    """Compare devices with the reference on the same inputs; a verdict that is known already stands as it is."""
+    targets = [
+        device if isinstance(device, TargetVerdict) else compare_device(graph, reference, device, inputs)
+        for device in devices
+    ]
+    return ValidateReport(reference.name, targets)
 
 
 EVALUATION_BATCH = 100
