@@ -213,7 +213,7 @@ class SimulatedQemu:
         if report is not None:
             pc, lr, cause, address = (int(word, 16) for word in report.groups())
             self._fault = SimulatedFault("fault", f"cause 0x{cause:x}" if cause else "", address, 0, pc, lr, 0, ())
-            self._tail = seen[: report.start()][-_TAIL_BYTES:]
+            self._tail = seen[: report.start()].removesuffix(b"\0")[-_TAIL_BYTES:]
 
     def _deliver(self, max_bytes: int) -> bytes:
         """Bytes received, up to what is or may become the report of a fault."""
