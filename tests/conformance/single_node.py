@@ -166,7 +166,7 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
             quant = shared if rule.result == "same" else _fitting(data, zero, setting)
             activations += 1
             values.append(_operand(b, operand, f"x{index}", _quantized(data, quant, setting.dtype), quant))
-    quant = _result_params(rule, shared, result, setting)
+    quant = None if 0 in rule.integer_outputs else _result_params(rule, shared, result, setting)
     graph.outputs = b.nodes(spec.name, values, attrs, name="node", outputs=("y",), quant=quant, rounding=rounding)
     return graph
 

@@ -44,12 +44,13 @@ def write_tflite(graph: Graph) -> bytes:
         NotExpressibleError: some node has no TFLite form.
     """
     from oracles.tflite_elementwise import ELEMENTWISE
+    from oracles.tflite_movement import MOVEMENT
 
     writer = _Writer()
     for value in graph.inputs:
         writer.tensor(value)
     for node in graph.nodes:
-        write = _NODES.get(node.op) or ELEMENTWISE.get(node.op)
+        write = _NODES.get(node.op) or ELEMENTWISE.get(node.op) or MOVEMENT.get(node.op)
         if write is None:
             raise NotExpressibleError(f"{node.op} has no TFLite form here")
         write(writer, node)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from burnc.ir import Array, Graph
+from burnc.ir import Array, DType, Graph
 from oracles.tflite_writer import write_tflite
 
 
@@ -43,4 +43,6 @@ class GraphInTfliteMicro:
         arrays = [inputs[v.name] for v in self._graph.inputs]
         results = self._model.run(*arrays, outputs=len(self._graph.outputs))
         pairs = zip(self._graph.outputs, results, strict=True)
-        return {v.name: r.reshape(v.type.shape) for v, r in pairs}
+        # Indices are int64 in the IR, and int32 in TFLite Micro.
+        wide = {DType.INT64: np.int64}
+        return {v.name: r.reshape(v.type.shape).astype(wide.get(v.type.dtype, r.dtype)) for v, r in pairs}

@@ -244,6 +244,10 @@ class KernelBuilder:
         multiplier, shift = quantize_multiplier(factor)
         return self._requantized(value, Literal(multiplier, INT32), Literal(shift, INT32))
 
+    def scale_by_pair(self, value: Expr, multiplier: int, shift: int) -> Expr:
+        """int32 value times ``multiplier * 2**(shift - 31)``, by the node's rounding."""
+        return self._requantized(value, Literal(multiplier, INT32), Literal(shift, INT32))
+
     def _requantized(self, value: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if value.dtype is INT64:
             return self._wide_requantized(value, multiplier, shift)

@@ -1,4 +1,4 @@
-"""concat: tensors joined along one axis. Sources: ONNX Concat-13; TFLite CONCATENATION."""
+"""concat: tensors joined along one axis. Sources: ONNX Concat-13; TFLite CONCATENATION, PACK."""
 
 from __future__ import annotations
 
@@ -83,6 +83,20 @@ def _build(node: FileNode) -> list[Value]:
     return [node.emit("concat", parts, ConcatAttrs(int(node.attribute("axis", 0))))]
 
 
+def from_tflite_pack(node: FileNode) -> list[Value]:
+    rank = node.input(0).type.rank + 1
+    axis = int(node.attribute("axis", 0))
+    if not -rank <= axis < rank:
+        node.refuse(f"axis {axis} is out of range for rank {rank}")
+    axis %= rank
+    parts = []
+    for i in range(len(node.inputs)):
+        x = node.input(i)
+        attrs = node.builder.operators["reshape"].attrs((*x.type.shape[:axis], 1, *x.type.shape[axis:]))
+        parts.append(node.emit("reshape", [x], attrs, last=False, quant=x.type.quant))
+    return [node.emit("concat", parts, ConcatAttrs(axis))]
+
+
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     axis, start, found = node.attrs.axis % dy.type.rank, 0, []
     for value in node.present_inputs:
@@ -107,7 +121,7 @@ concat = OpSpec(
     gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Concat", build=from_onnx),),
-    tflite=(tflite_op("CONCATENATION", build=from_tflite),),
+    tflite=(tflite_op("CONCATENATION", build=from_tflite), tflite_op("PACK", build=from_tflite_pack)),
     to_onnx=to_onnx,
     permuted=permuted,
     cases=(

@@ -1,9 +1,10 @@
-"""expand: a tensor repeated along axes of size 1 and new leading axes. Sources: ONNX Expand-13."""
+"""expand: a tensor repeated along axes of size 1 and new leading axes. Sources: ONNX Expand-13; TFLite BROADCAST_TO."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import case
-from burnc.ops.mapping import FileNode, onnx_op
-from burnc.ops.spec import OnnxWriter, OpSpec, broadcast_shapes, required
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.requantize import Integers
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,19 @@ def infer(a: ExpandAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
 
 def body(k: KernelBuilder, a: ExpandAttrs, x: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        y[i] = x[aligned(i, x.shape)]
+        y[i] = x.raw(*aligned(i, x.shape))
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [summed_to(b, dy, node.input(0).type.shape)]
+
+
+def forward(xp: Any, a: ExpandAttrs, x: Any) -> Any:
+    return xp.ascontiguousarray(xp.broadcast_to(x, a.shape)).reshape(a.shape)
+
+
+def integer(node: Node, x: Integers) -> Integers:
+    return np.asarray(forward(np, node.attrs, x))
 
 
 def from_onnx(node: FileNode) -> list[Value]:
@@ -55,15 +65,18 @@ expand = OpSpec(
     name="expand",
     attrs=ExpandAttrs,
     infer=infer,
-    forward=lambda xp, a, x: xp.ascontiguousarray(xp.broadcast_to(x, a.shape)).reshape(a.shape),
+    forward=forward,
+    integer=integer,
     body=body,
     gradient=gradient,
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Expand", build=from_onnx),),
+    tflite=(tflite_op("BROADCAST_TO", build=from_onnx),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4)), kinds=("float32",)),
+        case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4))),
         case((3,), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),
-        case((), attrs=ExpandAttrs((2, 2)), kinds=("float32",)),
+        case((), attrs=ExpandAttrs((2, 2))),
         case((2, 3), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),
     ),
 )

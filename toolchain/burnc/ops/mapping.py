@@ -101,15 +101,25 @@ class FileNode:
 
 
 def _known(value: Value) -> Array | None:
-    """A constant's data, also where a QDQ file quantizes it, or quantizes and dequantizes it."""
+    """A constant's data, also where operators compute it from constants alone (shape arithmetic, QDQ of constants)."""
     node = value.producer
-    if node is None or node.op not in ("quantize", "dequantize"):
+    if node is None:
         return value.data
-    source = node.input(0)
-    data = _known(source)
-    if data is None:
+    if node.op in ("quantize", "dequantize"):
+        source = node.input(0)
+        data = _known(source)
+        if data is None:
+            return None
+        return dequantize(data, source.type) if node.op == "dequantize" else quantize(data, value.type, node.rounding)
+    if len(node.outputs) > 1 or any(v.type.quant is not None for v in [*node.present_inputs, value]):
         return None
-    return dequantize(data, source.type) if node.op == "dequantize" else quantize(data, value.type, node.rounding)
+    operands = [None if v is None else _known(v) for v in node.inputs]
+    forward = getattr(node.operator, "forward", None)
+    if forward is None or not operands or sum(o is not None for o in operands) < len(node.present_inputs):
+        return None
+    with np.errstate(all="ignore"):
+        result: Array = np.asarray(forward(np, node.attrs, *operands)).astype(value.type.dtype.numpy)
+    return result
 
 
 Build = Callable[[FileNode], Sequence[Value]]

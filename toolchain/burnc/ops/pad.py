@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, TensorType, Value
+from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.numerics import quantize
@@ -91,17 +91,20 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     if a.mode == "constant":
         box = b.operators["slice"].attrs(tuple(before for before, _ in a.pads), shape)
         return [b.node("slice", [dy], box)]
-    # Several elements were read from one: along each axis a product with the 0/1 matrix that says which.
     for axis, pads in enumerate(a.pads):
-        if pads == (0, 0):
-            continue
-        source = np.pad(np.arange(shape[axis]), pads, mode=a.mode)  # type: ignore[call-overload]
-        matrix = b.constant("source", (source[:, None] == np.arange(shape[axis])).astype(dy.type.dtype.numpy))
-        swap = list(range(dy.type.rank))
-        swap[axis], swap[-1] = swap[-1], swap[axis]
-        turned = b.node("transpose", [dy], TransposeAttrs(tuple(swap)))
-        dy = b.node("transpose", [b.node("matmul", [turned, matrix])], TransposeAttrs(tuple(swap)))
+        if pads != (0, 0):
+            source = np.pad(np.arange(shape[axis]), pads, mode=a.mode)  # type: ignore[call-overload]
+            dy = unread(b, dy, axis, source, shape[axis])
     return [dy]
+
+
+def unread(b: Builder, dy: Value, axis: int, source: Array, extent: int) -> Value:
+    """The gradient of what was read at ``source`` along an axis: a product with the 0/1 matrix that says which."""
+    matrix = b.constant("source", (source[:, None] == np.arange(extent)).astype(dy.type.dtype.numpy))
+    swap = list(range(dy.type.rank))
+    swap[axis], swap[-1] = swap[-1], swap[axis]
+    turned = b.node("transpose", [dy], TransposeAttrs(tuple(swap)))
+    return b.node("transpose", [b.node("matmul", [turned, matrix])], TransposeAttrs(tuple(swap)))
 
 
 def permuted(a: PadAttrs, permutation: Sequence[int]) -> PadAttrs:

@@ -1,21 +1,56 @@
-"""reduce_mean: the mean along some axes of floats. Sources: ONNX ReduceMean-18."""
+"""reduce_mean: the mean along some axes.
+
+Sources: ONNX ReduceMean-18; TFLite MEAN; integers as TFLite Micro's ``QuantizedMeanOrSum``, which divides
+the multiplier.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from burnc.ir import Builder, Node, Value
+from burnc.errors import GraphError
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops import reduce_sum
-from burnc.ops.mapping import FileNode, onnx_op
-from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, accumulate, attrs_from_onnx, count, infer, spread
-from burnc.ops.spec import OnnxWriter, OpSpec
+from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, count, reduction, spread, summed, written
+from burnc.ops.requantize import Integers, to_output
+from burnc.ops.spec import OpSpec, QuantRule, required
+
+
+def infer(a: ReduceAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    x = required(inputs, 0)
+    if not x.dtype.is_float and x.quant is None:
+        raise GraphError(f"a mean of {x.dtype.value} is not supported")
+    return reduce_sum.infer(a, inputs)
+
+
+def multiplier(node: Node) -> tuple[int, int]:
+    """Multiplier and shift from the sum to the result."""
+    x, y = node.input(0).type, node.output.type
+    value, shift = quantize_multiplier(float(np.float32(x.scale)) / float(np.float32(y.scale)))
+    number = count(node.attrs, x)
+    # The largest power of two in the number, as far as the shift can take it.
+    power = min(number.bit_length() - 1, 32, 31 + shift)
+    return (value << power) // number, shift - power
 
 
 def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
-    accumulate(k, a, x, y, 1.0 / count(a, x.type))
+    for i in k.grid(y.shape):
+        total = summed(k, a, x, i)
+        y[i] = (
+            k.to_output(k.scale_by_pair(total, *multiplier(k.node))) if k.quantized else total * (1 / count(a, x.type))
+        )
+
+
+def integer(node: Node, x: Integers) -> Integers:
+    centred = x.astype(np.int64) - node.input(0).type.zero_point
+    total = centred.sum(axis=node.attrs.axes, keepdims=node.attrs.keepdims)
+    return to_output(node, multiply_by_quantized_multiplier(total, *multiplier(node), node.rounding))
 
 
 def forward(xp: Any, a: ReduceAttrs, x: Any) -> Any:
@@ -28,31 +63,17 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [spread(b, node, b.node("mul", [dy, b.constant("share", share)]))]
 
 
-def from_onnx(node: FileNode) -> list[Value]:
-    if not node.input(0).type.dtype.is_float:
-        node.refuse(f"a mean of {node.input(0).type.dtype.value} is not supported")
-    return [node.emit("reduce_mean", [node.input(0)], attrs_from_onnx(node))]
-
-
-def to_onnx(w: OnnxWriter, node: Node) -> None:
-    axes = w.constant(np.array(node.attrs.axes, np.int64), "axes")
-    w.emit(
-        "ReduceMean",
-        [w.input(node, 0), axes],
-        [w.output(node)],
-        keepdims=int(node.attrs.keepdims),
-        noop_with_empty_axes=1,
-    )
-
-
 reduce_mean = OpSpec(
     name="reduce_mean",
     attrs=ReduceAttrs,
     infer=infer,
     forward=forward,
+    integer=integer,
     body=body,
     gradient=gradient,
-    onnx=(onnx_op("ReduceMean", build=from_onnx),),
-    to_onnx=to_onnx,
+    quant=QuantRule(),
+    onnx=(onnx_op("ReduceMean", build=reduction("reduce_mean")),),
+    tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
+    to_onnx=written("ReduceMean"),
     cases=REDUCE_CASES,
 )

@@ -1,4 +1,8 @@
-"""reshape: the same elements under another shape. Sources: ONNX Reshape-14, Flatten-13, Squeeze-13, Unsqueeze-13."""
+"""reshape: the same elements under another shape.
+
+Sources: ONNX Reshape-14, Flatten-13, Squeeze-13, Unsqueeze-13; TFLite RESHAPE, SQUEEZE, EXPAND_DIMS, and SHAPE, RANK,
+which are constants.
+"""
 
 from __future__ import annotations
 
@@ -115,6 +119,24 @@ def from_tflite_reshape(node: FileNode) -> list[Value]:
     return _emit(node, resolve(node, node.input(0), wanted, zero_copies=False))
 
 
+def from_tflite_squeeze(node: FileNode) -> list[Value]:
+    shape = node.input(0).type.shape
+    axes = [_axis(node, int(v), len(shape)) for v in node.attribute("squeeze_dims", None) or ()]
+    if any(shape[axis] != 1 for axis in axes):
+        node.refuse(f"axes {axes} of shape {list(shape)} are not 1")
+    dropped = axes or [i for i, n in enumerate(shape) if n == 1]
+    return _emit(node, tuple(n for i, n in enumerate(shape) if i not in dropped))
+
+
+def from_tflite_shape(node: FileNode) -> list[Value]:
+    dtype = np.int64 if node.attribute("out_type") == "INT64" else np.int32
+    return [node.new_constant("shape", np.array(node.input(0).type.shape, dtype))]
+
+
+def from_tflite_rank(node: FileNode) -> list[Value]:
+    return [node.new_constant("rank", np.array(node.input(0).type.rank, np.int32))]
+
+
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [b.node("reshape", [dy], ReshapeAttrs(node.input(0).type.shape))]
 
@@ -143,7 +165,13 @@ reshape = OpSpec(
         onnx_op("Squeeze", build=from_onnx_squeeze),
         onnx_op("Unsqueeze", build=from_onnx_unsqueeze),
     ),
-    tflite=(tflite_op("RESHAPE", build=from_tflite_reshape),),
+    tflite=(
+        tflite_op("RESHAPE", build=from_tflite_reshape),
+        tflite_op("SQUEEZE", build=from_tflite_squeeze),
+        tflite_op("EXPAND_DIMS", build=from_onnx_unsqueeze),
+        tflite_op("SHAPE", build=from_tflite_shape),
+        tflite_op("RANK", build=from_tflite_rank),
+    ),
     to_onnx=to_onnx,
     cases=(case((2, 3, 4), attrs=ReshapeAttrs((4, 6))), case((1, 5), attrs=ReshapeAttrs((5, 1, 1)))),
     view=True,

@@ -1,4 +1,7 @@
-"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite's."""
+"""transpose: axes permuted; result axis i is input axis permutation[i]. Sources: ONNX Transpose-13; TFLite's.
+
+Operators that move blocks between space and another axis become transposes between reshapes (``blocks.py``).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops import blocks
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -69,8 +73,18 @@ transpose = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
-    onnx=(onnx_op("Transpose", build=from_onnx),),
-    tflite=(tflite_op("TRANSPOSE", build=from_tflite),),
+    onnx=(
+        onnx_op("Transpose", build=from_onnx),
+        onnx_op("DepthToSpace", build=blocks.depth_to_space),
+        onnx_op("SpaceToDepth", build=blocks.space_to_depth),
+    ),
+    tflite=(
+        tflite_op("TRANSPOSE", build=from_tflite),
+        tflite_op("DEPTH_TO_SPACE", build=blocks.depth_to_space_nhwc),
+        tflite_op("SPACE_TO_DEPTH", build=blocks.space_to_depth_nhwc),
+        tflite_op("BATCH_TO_SPACE_ND", build=blocks.batch_to_space),
+        tflite_op("SPACE_TO_BATCH_ND", build=blocks.space_to_batch),
+    ),
     to_onnx=to_onnx,
     cases=(
         case((2, 3, 4), attrs=TransposeAttrs((2, 0, 1))),
