@@ -179,8 +179,8 @@ QUANTIZED_BREAKS: dict[str, Callable[[Graph, Node], None]] = {
     "weights are quantized along axis 1": lambda g, n: _retype(n, 1, QuantParams.per_axis((0.1,) * 3, 1)),
     "scale is not input scale": lambda g, n: _retype(n, 2, QuantParams((1.0,), (0,))),
     "must be quantized int32": lambda g, n: _retype(n, 2, None),
-    "must be int8 with one scale": lambda g, n: _retype(n, 0, None),
-    "%x must be int8 with one scale": lambda g, n: _retype(n, 0, QuantParams.per_axis((0.1, 0.2), 0)),
+    "must be int8 or int16 with one scale": lambda g, n: _retype(n, 0, None),
+    "%x must be int8 or int16 with one scale": lambda g, n: _retype(n, 0, QuantParams.per_axis((0.1, 0.2), 0)),
     "must have the parameters of": lambda g, n: setattr(
         g.outputs[0], "type", g.outputs[0].type.with_quant(QuantParams.per_tensor(9))
     ),

@@ -58,6 +58,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 
 clip_gradient = OpSpec(
     name="clip_gradient",
+    is_gradient=True,
     attrs=ClipAttrs,
     infer=infer,
     forward=forward,

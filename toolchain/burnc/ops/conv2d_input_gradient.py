@@ -121,6 +121,7 @@ def _case(dy: tuple[int, ...], kernel: tuple[int, ...], attrs: Attrs) -> Case:
 
 conv2d_input_gradient = OpSpec(
     name="conv2d_input_gradient",
+    is_gradient=True,
     attrs=Conv2dInputGradientAttrs,
     infer=infer,
     forward=forward,

@@ -110,6 +110,7 @@ def _case(x: tuple[int, ...], dy: tuple[int, ...], attrs: Attrs) -> Case:
 
 conv2d_weight_gradient = OpSpec(
     name="conv2d_weight_gradient",
+    is_gradient=True,
     attrs=Conv2dWeightGradientAttrs,
     infer=infer,
     forward=forward,

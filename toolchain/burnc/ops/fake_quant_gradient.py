@@ -47,6 +47,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 
 fake_quant_gradient = OpSpec(
     name="fake_quant_gradient",
+    is_gradient=True,
     attrs=FakeQuantAttrs,
     infer=infer,
     forward=forward,

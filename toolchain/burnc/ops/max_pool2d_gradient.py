@@ -100,6 +100,7 @@ def _case(x: tuple[int, ...], dy: tuple[int, ...], attrs: Attrs, **rest: Any) ->
 
 max_pool2d_gradient = OpSpec(
     name="max_pool2d_gradient",
+    is_gradient=True,
     attrs=Attrs,
     infer=infer,
     forward=forward,

@@ -112,6 +112,7 @@ class OpSpec:
         pointwise: each result element depends on the input elements at the same (broadcast) index alone.
         unary: pointwise in its only operand, so that without a ``body_int8`` its int8 kernel is a table of 256 entries,
             filled by ``integer``.
+        is_gradient: the way back through another operator, whose attributes it has; they describe that one's result.
     """
 
     name: str
@@ -134,12 +135,13 @@ class OpSpec:
     permuted: Callable[[Any, Sequence[int]], Any] | None = None
     view: bool = False
     pointwise: bool = False
+    is_gradient: bool = False
     unary: bool = False
 
     @property
     def has_activation(self) -> bool:
         """The attributes hold an activation range that the result is clamped to."""
-        return {"activation_min", "activation_max"} <= {f.name for f in fields(self.attrs)}
+        return not self.is_gradient and {"activation_min", "activation_max"} <= {f.name for f in fields(self.attrs)}
 
     def clamped(self, attrs: Any, low: float, high: float) -> Any:
         """The attributes with that activation range."""
