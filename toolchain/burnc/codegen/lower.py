@@ -88,7 +88,7 @@ def _name_ports(program: Program, unique: UniqueNames) -> None:
 
 
 def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
-    """View result -> the value whose bytes it is. A view that would join two ports is none, nor is one of ``copies``."""
+    """View result -> the value whose bytes it is. One that would join two ports is none, nor is one of ``copies``."""
     root: dict[Value, Value] = {}
     ports: dict[Value, Value] = {v: v for v in graph.given}  # root -> the port that lives there
     for node in graph.nodes:
