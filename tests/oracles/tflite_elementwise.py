@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from burnc.ir import Node
-from oracles.tflite_writer import NotExpressibleError, _activation, _Writer
+from oracles.tflite_writer import NotExpressibleError, _Writer
 
 
 def _plain(code: str, options: str = "", **fields: Callable[[Any], Any]) -> Callable[[_Writer, Node], None]:
@@ -19,7 +19,17 @@ def _plain(code: str, options: str = "", **fields: Callable[[Any], Any]) -> Call
     return write
 
 
+def _elu(w: _Writer, node: Node) -> None:
+    if (node.attrs.alpha, node.attrs.beta, node.attrs.gamma) != (1.0, 1.0, 1.0):
+        raise NotExpressibleError("TFLite's ELU has no factors")
+    _plain("ELU")(w, node)
+
+
 ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
+    "abs": _plain("ABS"),
+    "elu": _elu,
+    "hard_swish": _plain("HARD_SWISH", "HardSwishOptions"),
+    "leaky_relu": _plain("LEAKY_RELU", "LeakyReluOptions", Alpha=lambda a: a.alpha),
     "sigmoid": _plain("LOGISTIC"),
     "tanh": _plain("TANH"),
 }

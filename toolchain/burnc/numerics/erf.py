@@ -44,7 +44,7 @@ def _quotient(coefficients: tuple[Sequence[float], Sequence[float]], x: Any) -> 
 
 
 def erf(xp: Any, x: Any) -> Any:
-    """erf(x) within 2 units in the last place of a double; in the type of x. ``xp`` is numpy or cupy."""
+    """The error function, within 2 units in the last place of a double; in the type of x. ``xp`` is numpy or cupy."""
     wide = xp.asarray(x, "float64")
     magnitude = xp.abs(wide)
     small = xp.minimum(magnitude, 0.46875)

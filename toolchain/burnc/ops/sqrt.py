@@ -1,26 +1,21 @@
-"""sqrt: the square root. Sources: ONNX Sqrt-13."""
+"""sqrt: the square root. Sources: ONNX Sqrt-13; TFLite SQRT."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from burnc.ir import Builder, Node, Value
-from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import Operand, case
-from burnc.ops.mapping import onnx_op
-from burnc.ops.spec import OnnxWriter, OpSpec, same_type
+from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.table import tabulated
+from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
 
-@dataclass(frozen=True)
-class SqrtAttrs:
-    pass
-
-
-def body(k: KernelBuilder, a: SqrtAttrs, x: Tensor, y: Tensor) -> None:
-    for i in k.grid(y.shape):
-        y[i] = k.call("sqrt", x[i])
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    return xp.sqrt(x)
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
@@ -28,22 +23,23 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [b.node("mul", [b.node("div", [dy, node.output]), half])]
 
 
-def to_onnx(w: OnnxWriter, node: Node) -> None:
-    w.emit("Sqrt", [w.input(node, 0)], [w.output(node)])
-
-
 sqrt = OpSpec(
     name="sqrt",
-    attrs=SqrtAttrs,
+    attrs=NoAttrs,
     infer=same_type,
-    forward=lambda xp, a, x: xp.sqrt(x),
-    body=body,
+    forward=forward,
+    integer=tabulated(forward),
+    body=each(lambda k, a, x: k.call("sqrt", x)),
     gradient=gradient,
-    onnx=(onnx_op("Sqrt"),),
-    to_onnx=to_onnx,
+    quant=QuantRule(),
+    onnx=(onnx_op("Sqrt", build=floats_only("sqrt")),),
+    tflite=(tflite_op("SQRT"),),
+    to_onnx=written_as("Sqrt"),
     cases=(
-        case(Operand((2, 3, 4), low=0.1, high=9.0), kinds=("float32",)),
+        case(Operand((2, 3, 4), low=0.1, high=9.0)),
         case(Operand((), low=0.1, high=2.0), kinds=("float32",)),
+        case(Operand((5,), values=(-1.0, -0.0, 1e-40, np.inf, np.nan)), kinds=("float32",)),
     ),
     pointwise=True,
+    unary=True,
 )

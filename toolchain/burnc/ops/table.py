@@ -53,4 +53,5 @@ def nearest(real: Array, type_: TensorType) -> Array:
         steps = np.clip(real / float(np.float32(type_.scale)), -1024.0, 1024.0)
     steps = np.rint(np.where(np.isnan(steps), 0.0, steps) * 2.0**KEPT_BITS) / 2.0**KEPT_BITS
     rounded = np.copysign(np.floor(np.abs(steps) + 0.5), steps) + type_.zero_point
-    return np.clip(rounded, low, high).astype(np.int8)
+    result: Array = np.clip(rounded, low, high).astype(np.int8)
+    return result

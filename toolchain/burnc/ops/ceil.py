@@ -1,0 +1,37 @@
+"""ceil: the smallest integer that is no smaller. Sources: ONNX Ceil-13; TFLite CEIL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burnc.ops.case import EDGES, Operand, case
+from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.table import tabulated
+from burnc.ops.unary import NoAttrs, each, floats_only, written_as
+
+
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    return xp.ceil(x)
+
+
+ceil = OpSpec(
+    name="ceil",
+    attrs=NoAttrs,
+    infer=same_type,
+    forward=forward,
+    integer=tabulated(forward),
+    body=each(lambda k, a, x: -k.call("floor", -x)),
+    quant=QuantRule(),
+    onnx=(onnx_op("Ceil", build=floats_only("ceil")),),
+    tflite=(tflite_op("CEIL"),),
+    to_onnx=written_as("Ceil"),
+    cases=(
+        case(Operand((3, 90), low=-9, high=9)),
+        case(Operand((18,), values=(*EDGES, np.nan, -2.5, -1.5, 1.5, 8388609.0, -0.7)), kinds=("float32",)),
+    ),
+    pointwise=True,
+    unary=True,
+)
