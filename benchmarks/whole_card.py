@@ -1,4 +1,4 @@
-"""The whole card: train, export, build, flash an emulated Pico over a pty, validate everywhere; and the house's measures.
+"""The whole card: train, export, build, flash an emulated Pico over a pty, validate everywhere; measures of the house.
 
 ``python benchmarks/whole_card.py [--json]`` prints the verdicts and exits 1 when a figure misses its threshold.
 """

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where inputs and outputs lie: in the arena, or in buffers of the caller.",
 )
-@click.option("--name", default="", metavar="NAME", help="Prefix of C names and files; else the name of the model's file.")
+@click.option("--name", default="", metavar="NAME", help="Prefix of C names and files; else the model file's name.")
 @optimize_option
 @click.option("--measure", is_flag=True, help="Compile, and read the sizes from the ELF; bare projects get its images.")
 @force_option

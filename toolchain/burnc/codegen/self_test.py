@@ -83,7 +83,7 @@ def render_self_test(program: Program) -> str:
 
 
 def self_test_parameters(program: Program) -> str:
-    """C parameters of the self-test: the arena, the state if any and, where the caller owns them, the inputs' and outputs' buffers."""
+    """C parameters of the self-test: the arena, the state if there is one, and the buffers that the caller owns."""
     parameters = [f"{program.prefix}_arena *arena"]
     parameters += [f"{program.prefix}_state *state"] if program.states else []
     if program.io == "caller":

@@ -15,7 +15,6 @@ class Role(Enum):
     OUTPUT = "output"
     TABLE = "table"  # constants that the kernel brings with it
     SCRATCH = "scratch"
-    STATE = "state"  # read and written, kept between runs
 
 
 @dataclass(frozen=True, eq=False)
