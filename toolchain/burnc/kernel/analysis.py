@@ -55,7 +55,7 @@ def used_buffers(kernel: Kernel) -> set[Buffer]:
 
 
 def parameters(kernel: Kernel) -> list[Buffer]:
-    """The buffers that the kernel reads or writes: inputs, outputs, tables, scratch, state."""
+    """The buffers that the kernel reads or writes: inputs, outputs, tables, scratch."""
     order = [Role.INPUT, Role.OUTPUT, Role.TABLE, Role.SCRATCH]
     used = used_buffers(kernel)
     return sorted((b for b in kernel.buffers if b in used), key=lambda b: order.index(b.role))

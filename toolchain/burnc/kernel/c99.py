@@ -63,7 +63,7 @@ _TEMPLATES = {name: template for provided in _RUNTIME.values() for name, templat
 
 
 def render(kernel: Kernel, *, storage: str = "static ") -> str:
-    """The kernel as a C function. Parameters: inputs, outputs, tables, scratch, state, as pointers to elements."""
+    """The kernel as a C function. Parameters: inputs, outputs, tables, scratch, as pointers to elements."""
     lines = [f"{storage}void {kernel.name}({', '.join(_parameter(b) for b in parameters(kernel))}) {{"]
     lines += C99().block(kernel.body, 1)
     lines.append("}")

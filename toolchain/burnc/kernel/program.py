@@ -63,7 +63,7 @@ Statement = Loop | Declare | Assign | Store | If | Barrier
 
 @dataclass
 class Kernel:
-    """``buffers`` are the parameters in order: inputs, outputs, then tables, scratch and state."""
+    """``buffers`` are the parameters in order: inputs, outputs, then tables and scratch."""
 
     name: str
     buffers: list[Buffer]
