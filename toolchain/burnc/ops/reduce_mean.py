@@ -15,7 +15,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
-from burnc.ops import reduce_sum
+from burnc.ops import normalization, reduce_sum
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, count, reduction, spread, summed, written
 from burnc.ops.requantize import Integers, to_output
@@ -72,7 +72,10 @@ reduce_mean = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(),
-    onnx=(onnx_op("ReduceMean", build=reduction("reduce_mean")),),
+    onnx=(
+        onnx_op("ReduceMean", build=reduction("reduce_mean")),
+        onnx_op("InstanceNormalization", build=normalization.instance_normalization),
+    ),
     tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
     to_onnx=written("ReduceMean"),
     cases=REDUCE_CASES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, Un
 from burnc.importers.mapped import build_nodes
 from burnc.importers.onnx import constants
 from burnc.importers.onnx.dimensions import bind_dimensions
+from burnc.importers.onnx.expansion import standard_body
 from burnc.importers.onnx.functions import check_functions, inline_functions
 from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
@@ -159,7 +160,8 @@ class _NodeImporter:
         """Turn a node into IR nodes through its operator's mapping."""
         found = self.mappings.get((node.domain, node.op_type))
         if found is None:
-            self._report(node, self._why_unknown(node))
+            if not self._expand(node):
+                self._report(node, self._why_unknown(node))
             return
         try:
             inputs = [self._value(name) for name in node.input]
@@ -177,6 +179,23 @@ class _NodeImporter:
             self._report(node, str(refusal))
             return
         self.values.update((name, value) for name, value in zip(node.output, results, strict=False) if name)
+
+    def _expand(self, node: onnx.NodeProto) -> bool:
+        """Import the standard's definition of a node by other operators, where there is one."""
+        held = [self.arrays.get(name) if name in self.arrays else self.values.get(name) for name in node.input]
+        body = standard_body(node, [v.type if isinstance(v, Value) else v for v in held], self.opset)
+        if body is None:
+            return False
+        self.types.update(_types(body.types))
+        before = len(self.unsupported)
+        for inner in body.nodes:
+            if not self._fold(inner):
+                self._map(inner)
+        if len(self.unsupported) > before:
+            inner_fault = self.unsupported[before]
+            del self.unsupported[before:]
+            self._report(node, f"it is defined by {inner_fault.op}: {inner_fault.why}")
+        return True
 
     def _file_node(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> FileNode:
         return FileNode(
@@ -256,8 +275,12 @@ def _attribute(attribute: onnx.AttributeProto, where: str) -> Any:
 
 
 def _inferred_types(graph: onnx.GraphProto) -> dict[str, TensorType]:
+    return _types([*graph.value_info, *graph.output])
+
+
+def _types(values: Iterable[onnx.ValueInfoProto]) -> dict[str, TensorType]:
     found: dict[str, TensorType] = {}
-    for value in [*graph.value_info, *graph.output]:
+    for value in values:
         type_ = _tensor_type(value)
         if type_ is not None:
             found[value.name] = type_
