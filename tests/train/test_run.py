@@ -132,7 +132,7 @@ def test_what_is_written_says_the_same(trained, folder):
 
 
 def test_export_continues_and_the_header_holds_the_card(trained, folder):
-    burnc("export", folder / "out/int8.onnx", "--board", "host", "-o", folder / "c")
+    burnc("export", folder / "out/int8.onnx", "--board", "host", "--name", "bars", "-o", folder / "c")
     header = (folder / "c/bars.h").read_text()
     assert "labels     row, column, cross" in header
     assert "scaling    stored number * 0.00392156863" in header
