@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +59,21 @@ def test_it_takes_all_but_a_few_layers_on_its_cores_and_none_elsewhere():
 def test_the_twin():
     graph = many_pointwise()
     assert_as_the_reference(graph, device("c:cortex-m0plus").compile(graph))
+
+
+@requires("gcc")
+def test_the_twin_under_sanitizers(tmp_path):
+    """Buffers of exact size: all of the arena is in use, and packing touches nothing behind an odd last pixel."""
+    for name, text in emit_c(lower(pointwise((3, 3), 5, 7), HOST, replace(M0, name="net"))).items():
+        (tmp_path / name).write_text(text)
+    main = '#include "net.h"\n#include <stdlib.h>\nint main(void) {\n'
+    main += "    net_arena *arena = malloc(sizeof *arena);\n"
+    main += "    const int wrong = net_self_test(arena) != BURNC_STATUS_OK;\n"
+    (tmp_path / "main.c").write_text(f"{main}    free(arena);\n    return wrong;\n}}\n")
+    flags = ["-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *WARNING_FLAGS]
+    command = ["gcc", *flags, *sorted(tmp_path.glob("*.[cS]")), "-o", tmp_path / "net"]
+    subprocess.run(command, check=True)
+    subprocess.run([tmp_path / "net"], check=True)
 
 
 @pytest.mark.parametrize("board", [on_pico, on_microbit])

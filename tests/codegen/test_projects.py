@@ -103,7 +103,7 @@ def test_self_test_passes_on_the_emulated_board(tmp_path):
         "    burnc_port_putc((uint8_t)('A' + (int)kws_net_self_test(&arena)));\n"
         "    burnc_port_flush();\n    for (;;) {\n    }\n}\n"
     )
-    sources = sorted(tmp_path.glob("*.c"))
+    sources = sorted(tmp_path.glob("*.[cS]"))
     elf = build_firmware(PICO, sources, out_dir=tmp_path / "build", include_dirs=[tmp_path]).elf
     with open_simulator(PICO, elf) as board:
         assert board.read(1, 60.0) == b"A"
