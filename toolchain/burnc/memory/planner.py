@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from burnc.memory.lifetimes import Overlap, Overlaps, Request, aligned, by_pair, lower_bound
 
 TRIES = 2000
+COMPARISONS = 4_000_000  # of two requests, in all tries together: a second or two
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ def plan_arena(requests: Sequence[Request], overlaps: Sequence[Overlap] = ()) ->
 def _search(best: dict[str, int], order: Sequence[Request], pairs: Overlaps, bound: int) -> dict[str, int]:
     chance = random.Random(0)
     order, size = list(order), _size(best, order)
-    for _ in range(TRIES if len(order) > 2 else 0):
+    tries = min(TRIES, COMPARISONS // len(order) ** 2) if len(order) > 2 else 0
+    for _ in range(tries):
         if size <= bound:
             break
         trial = list(order)
