@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from burnc.ir import Node
-from oracles.tflite_writer import NotExpressibleError, _Writer
+from burnc.numerics import quantize_multiplier
+from burnc.ops.div import factors, reciprocals
+from oracles.tflite_writer import NotExpressibleError, _elementwise, _Writer
 
 
 def _plain(code: str, options: str = "", **fields: Callable[[Any], Any]) -> Callable[[_Writer, Node], None]:
@@ -25,11 +29,31 @@ def _elu(w: _Writer, node: Node) -> None:
     _plain("ELU")(w, node)
 
 
+def _compare(w: _Writer, node: Node) -> None:
+    w.operator(node.attrs.relation.upper(), [w.tensor(v) for v in node.present_inputs], [w.tensor(node.output)])
+
+
+def _div(w: _Writer, node: Node) -> None:
+    divisor = node.input(1)
+    if divisor.data is None or (divisor.data == divisor.type.zero_point).any():
+        raise NotExpressibleError("TFLite Micro does not say what x / 0 is")
+    places = reciprocals()[1][np.abs(divisor.data.astype(int) - divisor.type.zero_point)]
+    if places.max() > quantize_multiplier(factors(node)[0])[1]:
+        raise NotExpressibleError("TFLite Micro shifts small numerators by more than 31 places")
+    _elementwise("DIV", "DivOptions")(w, node)
+
+
 ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "abs": _plain("ABS"),
+    "compare": _compare,
+    "div": _div,
     "elu": _elu,
     "hard_swish": _plain("HARD_SWISH", "HardSwishOptions"),
     "leaky_relu": _plain("LEAKY_RELU", "LeakyReluOptions", Alpha=lambda a: a.alpha),
+    "maximum": _plain("MAXIMUM", "MaximumMinimumOptions"),
+    "minimum": _plain("MINIMUM", "MaximumMinimumOptions"),
     "sigmoid": _plain("LOGISTIC"),
+    "sub": _elementwise("SUB", "SubOptions"),
     "tanh": _plain("TANH"),
+    "where": _plain("SELECT_V2", "SelectV2Options"),
 }

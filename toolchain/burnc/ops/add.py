@@ -17,6 +17,7 @@ from burnc.ops.activation import through_activation
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.nary import chained
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
@@ -106,7 +107,11 @@ add = OpSpec(
     gradient=gradient,
     quant=QuantRule(),
     factors=factors,
-    onnx=(onnx_op("Add", build=from_onnx),),
+    onnx=(
+        onnx_op("Add", build=from_onnx),
+        onnx_op("Sum", build=chained("add")),
+        onnx_op("Mean", build=chained("add", mean=True)),
+    ),
     tflite=(tflite_op("ADD", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

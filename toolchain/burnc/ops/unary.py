@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnc.ir import Node
-from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.mapping import Build, FileNode
 from burnc.ops.spec import Body, OnnxWriter
@@ -36,6 +36,11 @@ def written_as(op_type: str, **names: str) -> Callable[[OnnxWriter, Node], None]
         w.emit(op_type, [w.input(node, i) for i in range(len(node.inputs))], [w.output(node)], **given)
 
     return to_onnx
+
+
+def is_nan(k: KernelBuilder, x: Expr) -> Expr:
+    """By the bits: some languages may take for granted that there is no NaN."""
+    return (k.call("bitcast_int32", x, dtype=INT32) & 0x7FFFFFFF) > 0x7F800000
 
 
 def floats_only(op: str, *names: str, **fixed: Any) -> Build:
