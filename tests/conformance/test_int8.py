@@ -30,7 +30,7 @@ def _expressible(subject: Subject) -> bool:
 IN_TFLITE = [subject for subject in SUBJECTS if _expressible(subject)]
 
 # What TFLite Micro has no form of; all others must be compared with it.
-NOT_IN_TFLITE = {"identity", "tile", "top_k"}
+NOT_IN_TFLITE = {"gather_elements", "identity", "tile", "top_k", "trilu"}
 # Defined by their real function: TFLite Micro has them for floats alone, if at all.
 BY_REAL_FUNCTION = {
     "ceil", "erf", "exp", "floor", "gelu", "hard_sigmoid", "log", "mish", "neg", "reciprocal", "round", "sign",

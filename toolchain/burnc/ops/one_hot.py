@@ -1,6 +1,7 @@
-"""one_hot: class numbers [...] become rows [..., depth] with a one at the class. Sources: ONNX OneHot-11.
+"""one_hot: class numbers become rows of ``depth`` along a new axis, ``on`` at the class and ``off`` elsewhere.
 
-A number outside 0 .. depth - 1 gives a row of zeros.
+Sources: ONNX OneHot-11; TFLite ONE_HOT. With ``wraps`` a negative number counts from the end, as ONNX has it; one that
+is out of range gives a row without ``on``.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import DType, Node, TensorType
+from burnc.ir import Array, DType, Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
+from burnc.kernel.expr import lift
 from burnc.ops.case import Operand, case
+from burnc.ops.cast import CastAttrs
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 
@@ -22,29 +26,69 @@ from burnc.ops.spec import OnnxWriter, OpSpec, required
 class OneHotAttrs:
     depth: int = 1
     to: str = "float32"
+    axis: int = -1
+    on: float = 1.0
+    off: float = 0.0
+    wraps: bool = False
 
 
 def infer(a: OneHotAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
     x = required(inputs, 0)
     if x.dtype not in (DType.INT32, DType.INT64) or a.depth < 1:
         raise GraphError(f"class numbers {x} must be int32 or int64, and the depth {a.depth} positive")
-    return [TensorType(DType(a.to), (*x.shape, a.depth))]
+    if not -x.rank - 1 <= a.axis <= x.rank:
+        raise GraphError(f"axis {a.axis} is out of range for rank {x.rank + 1}")
+    axis = a.axis % (x.rank + 1)
+    return [TensorType(DType(a.to), (*x.shape[:axis], a.depth, *x.shape[axis:]))]
 
 
 def body(k: KernelBuilder, a: OneHotAttrs, x: Tensor, y: Tensor) -> None:
-    for *lead, column in k.grid(y.shape):
-        y[*lead, column] = k.select(k.cast(x.raw(*lead), INT32).eq(column), 1.0, 0.0)
+    axis, dtype = a.axis % y.type.rank, y.type.dtype
+    for place in k.grid(y.shape):
+        number = k.let("number", k.cast(x.raw(*place[:axis], *place[axis + 1 :]), INT32))
+        hit = number.eq(place[axis])
+        if a.wraps:
+            hit = hit | (number + a.depth).eq(place[axis])
+        y[place] = k.select(hit, lift(a.on, dtype), a.off)
 
 
 def forward(xp: Any, a: OneHotAttrs, x: Any) -> Any:
-    return (x[..., None] == xp.arange(a.depth)).astype(a.to)
+    numbers = xp.where(x < 0, x + a.depth, x) if a.wraps else x
+    hit = xp.moveaxis(numbers[..., None] == xp.arange(a.depth), -1, a.axis)
+    return xp.where(hit, np.array(a.on, a.to), np.array(a.off, a.to))
+
+
+def from_onnx(node: FileNode) -> list[Value]:
+    depth, values = int(node.constant(1, "the depth").reshape(-1)[0]), node.constant(2, "the values").reshape(-1)
+    a = OneHotAttrs(depth, str(values.dtype), int(node.attribute("axis", -1)), *_plain(values[::-1]), wraps=True)
+    return [node.emit("one_hot", [_numbers(node)], a)]
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    depth = int(node.constant(1, "the depth").reshape(()))
+    on, off = (node.constant(i, what).reshape(()) for i, what in ((2, "the value on"), (3, "the value off")))
+    a = OneHotAttrs(depth, str(on.dtype), int(node.attribute("axis", -1)), *_plain(np.array([on, off])))
+    return [node.emit("one_hot", [_numbers(node)], a)]
+
+
+def _plain(values: Array) -> tuple[float, float]:
+    """On and off as they are: whole numbers stay whole."""
+    on, off = values.tolist()
+    return on, off
+
+
+def _numbers(node: FileNode) -> Value:
+    x = node.input(0)
+    if x.type.dtype in (DType.INT32, DType.INT64):
+        return x
+    return node.emit("cast", [x], CastAttrs("int64"), last=False)
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: OneHotAttrs = node.attrs
-    values = w.constant(np.array([0, 1], a.to), "values")
+    values = w.constant(np.array([a.off, a.on], a.to), "values")
     indices = w.emit("Cast", [w.input(node, 0)], to=7)
-    w.emit("OneHot", [indices, w.constant(np.array(a.depth, np.int64), "depth"), values], [w.output(node)], axis=-1)
+    w.emit("OneHot", [indices, w.constant(np.array(a.depth, np.int64), "depth"), values], [w.output(node)], axis=a.axis)
 
 
 one_hot = OpSpec(
@@ -53,9 +97,16 @@ one_hot = OpSpec(
     infer=infer,
     forward=forward,
     body=body,
+    onnx=(onnx_op("OneHot", build=from_onnx),),
+    tflite=(tflite_op("ONE_HOT", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
         case(Operand((6,), dtype="int64", low=0, high=3), attrs=OneHotAttrs(4), kinds=("float32",)),
         case(Operand((2, 3), dtype="int32", low=0, high=9), attrs=OneHotAttrs(10), kinds=("float32",)),
+        case(
+            Operand((2, 3), dtype="int64", low=-5, high=4),
+            attrs=OneHotAttrs(5, "float32", 1, 2.5, -1.0, wraps=True),
+            kinds=("float32",),
+        ),
     ),
 )

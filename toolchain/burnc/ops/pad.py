@@ -1,7 +1,7 @@
 """pad: elements added before and after each axis; a real value, or read from the tensor itself.
 
-Sources: ONNX Pad-21 (constant, reflect, edge, wrap); TFLite PAD, PADV2. A quantized tensor is padded with the quantized
-value: for 0 that is the zero point.
+Sources: ONNX Pad-21 (constant, reflect, edge, wrap); TFLite PAD, PADV2, MIRROR_PAD. A quantized tensor is padded with
+the quantized value: for 0 that is the zero point.
 """
 
 from __future__ import annotations
@@ -148,6 +148,25 @@ def from_tflite(node: FileNode) -> list[Value]:
     return [node.emit("pad", [x], PadAttrs(tuple((int(b), int(e)) for b, e in pads), value))]
 
 
+def from_tflite_mirror(node: FileNode) -> list[Value]:
+    """REFLECT leaves the border out, SYMMETRIC repeats it: then each axis is gathered at constant places."""
+    x = node.input(0)
+    pads = [(int(b), int(e)) for b, e in node.constant(1, "the paddings").reshape(-1, 2)]
+    if node.attribute("mode") == "REFLECT":
+        return [node.emit("pad", [x], PadAttrs(tuple(pads), mode="reflect"))]
+    if len(pads) != x.type.rank or any(max(p) > n or min(p) < 0 for p, n in zip(pads, x.type.shape, strict=True)):
+        node.refuse(f"paddings {pads} do not go with shape {list(x.type.shape)}")
+    padded = [axis for axis, pair in enumerate(pads) if pair != (0, 0)]
+    for axis in padded:
+        places = np.pad(np.arange(x.type.shape[axis], dtype=np.int32), pads[axis], mode="symmetric")
+        operands = [x, node.new_constant(f"places{axis}", places)]
+        attrs = node.builder.operators["gather"].attrs(axis)
+        if axis == padded[-1]:
+            return [node.emit("gather", operands, attrs)]
+        x = node.emit("gather", operands, attrs, last=False, quant=x.type.quant)
+    return [x]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: PadAttrs = node.attrs
     pads = np.array([b for b, _ in a.pads] + [e for _, e in a.pads], np.int64)
@@ -168,7 +187,11 @@ pad = OpSpec(
     gradient=gradient,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("Pad", build=from_onnx),),
-    tflite=(tflite_op("PAD", build=from_tflite), tflite_op("PADV2", build=from_tflite)),
+    tflite=(
+        tflite_op("PAD", build=from_tflite),
+        tflite_op("PADV2", build=from_tflite),
+        tflite_op("MIRROR_PAD", build=from_tflite_mirror),
+    ),
     to_onnx=to_onnx,
     permuted=permuted,
     cases=(

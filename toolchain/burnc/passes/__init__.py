@@ -15,7 +15,7 @@ from burnc.passes.rewrite import Change, Pass, RewritePass, run_passes
 from burnc.passes.sign_integers import SignIntegers
 from burnc.passes.sink_transposes import SinkTransposes
 
-WITH_WEIGHTS = ("conv2d", "fully_connected")
+WITH_WEIGHTS = ("conv2d", "conv_transpose2d", "fully_connected")
 
 
 def canonical_passes() -> list[Pass]:

@@ -11,11 +11,11 @@ from burnc.passes.rewrite import RewritePass
 
 
 class FoldBatchNorm(RewritePass):
-    """conv2d or fully_connected, then batch_norm, becomes the former alone.
+    """conv2d, conv_transpose2d or fully_connected, then batch_norm, becomes the former alone.
 
     1. The first node's output has exactly one reader, the batch_norm, and no fused activation.
     2. Weights and all four parameters are constants. Shared weights are copied, never scaled twice.
-    3. The scale goes along the weights' output axis, which is axis 0 for both operators.
+    3. The scale goes along the weights' output axis, which is axis 0 for all of them.
     """
 
     name = "fold batch_norm"

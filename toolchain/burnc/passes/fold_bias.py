@@ -10,7 +10,7 @@ from burnc.passes.rewrite import RewritePass
 
 
 class FoldBias(RewritePass):
-    """conv2d or fully_connected, then add of a constant, becomes the former with a bias.
+    """conv2d, conv_transpose2d or fully_connected, then add of a constant, becomes the former with a bias.
 
     1. The first node's output has exactly one reader, the add, and no fused activation; all is float.
     2. The constant is the add's second input and has one value for each output channel, or a single one.
