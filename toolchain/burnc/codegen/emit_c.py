@@ -189,7 +189,7 @@ def _port(program: Program, port: Port, *, is_input: bool) -> dict[str, Any]:
         "SYMBOL": port.symbol.upper(),
         "label": comment_text(port.value.name),
         "type": describe_type(type_),
-        "layout": comment_text(program.graph.metadata.get(f"layout:{port.value.name}", "")),
+        "layout": _layout(program, type_),
         "ctype": ctype,
         "macros": [{"name": n, "value": v} for n, v in macros],
         "quantized": quantized,
@@ -197,6 +197,17 @@ def _port(program: Program, port: Port, *, is_input: bool) -> dict[str, Any]:
         "max": high,
         "pointer": _pointer(program, port.value) if program.io == "arena" else "",
     }
+
+
+# How a format orders the axes of an image; ports keep the order that the file declares.
+_LAYOUTS = {"onnx": "NCHW", "tflite": "NHWC"}
+
+
+def _layout(program: Program, type: TensorType) -> str:
+    usual = _LAYOUTS.get(program.graph.metadata.get(SOURCE + "format", ""))
+    if usual is None or type.rank != 4:
+        return ""
+    return f"; axes in the order that the file declares, for images {usual}"
 
 
 def describe_type(type: TensorType) -> str:
