@@ -16,6 +16,7 @@ from burnc.ir import Builder, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
+from burnc.passes import JoinTables
 
 RENDERED_CYCLES_PER_MAC = 20.0
 RENDERED_CYCLES_PER_ELEMENT = 60.0
@@ -43,6 +44,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         GraphError: an operator has no kernel for its types.
     """
     graph = graph.copy()
+    JoinTables().run(graph)
     _give_outputs_buffers(graph)
     copies = copy_states(graph)
     program = Program(graph, model_prefix(options.name or graph.name), board, options.io, options.optimize)

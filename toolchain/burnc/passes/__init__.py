@@ -6,6 +6,7 @@ from burnc.passes.fold_bias import FoldBias
 from burnc.passes.fold_constants import FoldConstants
 from burnc.passes.fuse_activation import FuseActivation
 from burnc.passes.integers_move import IntegersMove
+from burnc.passes.join_tables import JoinTables
 from burnc.passes.keep_state import KeepState
 from burnc.passes.matmul_to_fully_connected import MatmulToFullyConnected
 from burnc.passes.order_operands import OrderOperands
@@ -46,6 +47,7 @@ __all__ = [
     "FoldConstants",
     "FuseActivation",
     "IntegersMove",
+    "JoinTables",
     "KeepState",
     "MatmulToFullyConnected",
     "OrderOperands",
