@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, Node, TensorType, Value
+from burnc.ir import Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import case, weights
@@ -208,7 +208,7 @@ def from_tflite(node: FileNode) -> list[Value]:
         rest = (x.type.shape[1 + axis] - 1) * stride[axis] + kernel - before[axis] - size
         after[axis], extra[axis] = max(0, rest), max(0, -rest)
     pad = Padding(before[0], before[1], after[0], after[1])
-    attrs = ConvTranspose2dAttrs(stride, pad=pad, extra=(extra[0], extra[1]), **fused_activation(node))
+    attrs = ConvTranspose2dAttrs(stride, (1, 1), pad, (extra[0], extra[1]), 1, **fused_activation(node))
     return [node.emit("conv_transpose2d", [x, w, *node.inputs[3:4]], attrs)]
 
 
