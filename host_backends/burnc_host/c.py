@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from burnc.backends.protocol import SUPPORTED, Backend, Executable, Support, check_inputs
+from burnc.backends.protocol import Backend, Executable, Support, check_inputs
 from burnc.boards import load_board
 from burnc.codegen.emit_c import arena_bytes, emit_c
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
-from burnc.codegen.rendered import build_kernel
+from burnc.codegen.rendered import has_kernel
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS, compile_objects, link_shared_library
 from burnc.compilers.cores import core_names
 from burnc.compilers.toolchains import find_host_compiler
-from burnc.errors import BurncError, GraphError
+from burnc.errors import BurncError
 from burnc.ir import Array, Graph, Node, Value, with_outputs
 
 PREFIX = "host_model"
@@ -46,11 +46,7 @@ class CBackend(Backend):
         self._options = LowerOptions(name=PREFIX, rendered_only=rendered, core="" if rendered else variant)
 
     def supports(self, node: Node) -> Support:
-        try:
-            build_kernel(node)
-        except GraphError as error:
-            return Support.no(error.what)
-        return SUPPORTED
+        return has_kernel(node)
 
     def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> Executable:
         """Lower, compile and load.

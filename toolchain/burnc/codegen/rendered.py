@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
+from burnc.backends.protocol import SUPPORTED, Support
 from burnc.codegen.program import Argument, Scratch
 from burnc.codegen.rows import Emitter
 from burnc.errors import GraphError
@@ -57,6 +58,15 @@ def operand_names(node: Node) -> list[str]:
     found = list(inspect.signature(spec_of(node).forward).parameters.values())[2:]  # after xp and the attributes
     names = [_READABLE.get(p.name, p.name) for p in found if p.kind is not p.VAR_POSITIONAL]
     return [names[i] if i < len(names) else f"x{i}" for i in range(len(node.inputs))]
+
+
+def has_kernel(node: Node) -> Support:
+    """Whether a backend that runs the generated C can run the node."""
+    try:
+        build_kernel(node)
+    except GraphError as error:
+        return Support.no(error.what)
+    return SUPPORTED
 
 
 def render_node(node: Node, emitter: Emitter) -> RenderedKernel:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnc.backends.protocol import SUPPORTED, Backend, Support
+from burnc.backends.protocol import Backend, Support
 from burnc.boards import Board, load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
-from burnc.codegen.rendered import build_kernel
+from burnc.codegen.rendered import has_kernel
 from burnc.devices.emulated_model import EmulatedModel
 from burnc.devices.model_firmware import build_serving_firmware
-from burnc.errors import GraphError
 from burnc.ir import Graph, Node, Value, with_outputs
 
 
@@ -32,11 +31,7 @@ class BoardBackend(Backend):
         self._profile = profile
 
     def supports(self, node: Node) -> Support:
-        try:
-            build_kernel(node)
-        except GraphError as error:
-            return Support.no(error.what)
-        return SUPPORTED
+        return has_kernel(node)
 
     def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> BoardExecutable:
         """Build the firmware; the emulator starts with the first run.

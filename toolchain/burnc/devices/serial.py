@@ -5,11 +5,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 
-from burnc.backends.protocol import SUPPORTED, Backend, Support
+from burnc.backends.protocol import Backend, Support
 from burnc.boards import load_board
-from burnc.codegen.rendered import build_kernel
+from burnc.codegen.rendered import has_kernel
 from burnc.devices.served_model import ServedModel
-from burnc.errors import BurncError, GraphError, InputError
+from burnc.errors import BurncError, InputError
 from burnc.flash.serial_port import SerialPort
 from burnc.ir import Graph, Node, Value
 from burnc.ir.metadata import SOURCE
@@ -37,11 +37,7 @@ class SerialBackend(Backend):
         self._port, self._baud = (path, int(baud)) if at and baud.isdecimal() else (port, DEFAULT_BAUD)
 
     def supports(self, node: Node) -> Support:
-        try:
-            build_kernel(node)
-        except GraphError as error:
-            return Support.no(error.what)
-        return SUPPORTED
+        return has_kernel(node)
 
     def compile(self, graph: Graph, keep: Sequence[Value] = ()) -> SerialExecutable:
         """Connect to the firmware and see that it serves this very model.

@@ -2,13 +2,19 @@
 /* How deep the stack went: free stack is filled with a pattern, and the lowest word that changed is found later. */
 #include "burnc_port.h"
 
+#ifdef __riscv
+#define READ_STACK_POINTER "mv %0, sp"
+#else
+#define READ_STACK_POINTER "mov %0, sp"
+#endif
+
 #define PATTERN 0xc5a35c3au
 
 extern uint32_t burnc_stack_limit[], burnc_stack_top[];
 
 void burnc_port_stack_paint(void) {
     uint32_t *top;
-    __asm__ volatile("mv %0, sp" : "=r"(top));
+    __asm__ volatile(READ_STACK_POINTER : "=r"(top));
     for (uint32_t *word = burnc_stack_limit; word < top; word++) {
         *word = PATTERN;
     }
