@@ -43,6 +43,12 @@ def _div(w: _Writer, node: Node) -> None:
     _elementwise("DIV", "DivOptions")(w, node)
 
 
+def _rsqrt(w: _Writer, node: Node) -> None:
+    if node.input(0).type.zero_point != -128:
+        raise NotExpressibleError("TFLite Micro stops at negative numbers")
+    _plain("RSQRT")(w, node)
+
+
 ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "abs": _plain("ABS"),
     "compare": _compare,
@@ -52,7 +58,10 @@ ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "leaky_relu": _plain("LEAKY_RELU", "LeakyReluOptions", Alpha=lambda a: a.alpha),
     "maximum": _plain("MAXIMUM", "MaximumMinimumOptions"),
     "minimum": _plain("MINIMUM", "MaximumMinimumOptions"),
+    "prelu": _plain("PRELU"),
+    "rsqrt": _rsqrt,
     "sigmoid": _plain("LOGISTIC"),
+    "squared_difference": _plain("SQUARED_DIFFERENCE", "SquaredDifferenceOptions"),
     "sub": _elementwise("SUB", "SubOptions"),
     "tanh": _plain("TANH"),
     "where": _plain("SELECT_V2", "SelectV2Options"),

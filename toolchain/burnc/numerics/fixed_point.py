@@ -163,3 +163,27 @@ def fixed_point_tanh(a: ArrayLike, integer_bits: int) -> Int64:
     # The same bits read with one integer bit more are twice the number.
     result = one_minus_x_over_one_plus_x(exp_on_negative_values(-np.abs(a), integer_bits + 1))
     return np.where(a == 0, 0, np.where(a < 0, -result, result))
+
+
+def inverse_square_root(x: int) -> tuple[int, int]:
+    """(multiplier, shift) of 1 / sqrt(x). TFLite ``GetInvSqrtQuantizedMultiplierExp``: five Newton steps in Q3.28."""
+    if x <= 1:
+        return INT32_MAX, 0
+    shift = 11
+    while x >= 1 << 29:
+        x //= 4
+        shift += 1
+    pairs = (int(count_leading_zeros(x)) - 1) // 2 - 1
+    shift -= pairs
+    operand = (x << 2 * pairs) >> 1
+    half = int(rounding_divide_by_pot(operand, 1))
+    root = _int64(1 << 28)
+    for _ in range(5):
+        cube = rounding_doubling_high_mul(rounding_doubling_high_mul(root, root), root)
+        cube = _saturating_shift_left(cube, 6)
+        step = rounding_doubling_high_mul((1 << 28) + (1 << 27), root) - rounding_doubling_high_mul(half, cube)
+        root = _saturating_shift_left(_int64(step), 3)
+    multiplier = int(rounding_doubling_high_mul(root, 1518500250))  # sqrt(2) / 2
+    if shift < 0:
+        multiplier, shift = multiplier << -shift, 0
+    return multiplier, -shift

@@ -5,6 +5,7 @@ from burnc.passes.fold_batch_norm import FoldBatchNorm
 from burnc.passes.fold_bias import FoldBias
 from burnc.passes.fold_constants import FoldConstants
 from burnc.passes.fuse_activation import FuseActivation
+from burnc.passes.fuse_squared_difference import FuseSquaredDifference
 from burnc.passes.integers_move import IntegersMove
 from burnc.passes.join_tables import JoinTables
 from burnc.passes.keep_state import KeepState
@@ -35,6 +36,7 @@ def canonical_passes() -> list[Pass]:
         *(FoldBatchNorm(name) for name in WITH_WEIGHTS),
         *(FoldBias(name) for name in WITH_WEIGHTS),
         *(FuseActivation(name) for name in fused),
+        FuseSquaredDifference(),
     ]
 
 
@@ -46,6 +48,7 @@ __all__ = [
     "FoldBias",
     "FoldConstants",
     "FuseActivation",
+    "FuseSquaredDifference",
     "IntegersMove",
     "JoinTables",
     "KeepState",
