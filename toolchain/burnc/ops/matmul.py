@@ -1,6 +1,6 @@
 """matmul: numpy's matrix product of two activations; leading axes broadcast, 1-D operands are rows and columns.
 
-Sources: ONNX MatMul-13; TFLite BATCH_MATMUL; integers as TFLite Micro's reference kernel.
+Sources: ONNX MatMul-13, Einsum-12 (``einsum.py``); TFLite BATCH_MATMUL; integers as TFLite Micro's reference kernel.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
+from burnc.ops import einsum
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
@@ -134,7 +135,7 @@ matmul = OpSpec(
     quant=QuantRule(),
     factors=factors,
     macs=macs,
-    onnx=(onnx_op("MatMul", build=from_onnx),),
+    onnx=(onnx_op("MatMul", build=from_onnx), onnx_op("Einsum", build=einsum.from_onnx)),
     tflite=(tflite_op("BATCH_MATMUL", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

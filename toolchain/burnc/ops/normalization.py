@@ -1,4 +1,4 @@
-"""Norms that become simpler operators, listed by ``reduce_sum`` and ``reduce_mean``.
+"""Norms that become simpler operators, listed by ``reduce_mean``.
 
 Sources: ONNX InstanceNormalization-6, LpNormalization-1, ReduceLogSumExp-18. LayerNormalization, GroupNormalization and
 the other reductions come from the function bodies that the standard gives them.
@@ -14,6 +14,7 @@ import numpy as np
 
 from burnc.ir import Value
 from burnc.ops.mapping import FileNode
+from burnc.ops.reduce_sum import attrs_from_onnx
 
 SMALLEST = float(np.finfo(np.float32).tiny)
 
@@ -56,8 +57,6 @@ def lp_normalization(node: FileNode) -> list[Value]:
 
 def reduce_log_sum_exp(node: FileNode) -> list[Value]:
     """Less the largest element first, so that nothing overflows: the standard's body would."""
-    from burnc.ops.reduce_sum import attrs_from_onnx
-
     x, a = node.input(0), attrs_from_onnx(node)
     if not a.axes:
         return [x]

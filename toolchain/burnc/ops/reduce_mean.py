@@ -1,4 +1,4 @@
-"""reduce_mean: the mean along some axes.
+"""reduce_mean: the mean along some axes. Norms that are made of means and sums are listed here (``normalization.py``).
 
 Sources: ONNX ReduceMean-18; TFLite MEAN; integers as TFLite Micro's ``QuantizedMeanOrSum``, which divides
 the multiplier.
@@ -75,6 +75,8 @@ reduce_mean = OpSpec(
     onnx=(
         onnx_op("ReduceMean", build=reduction("reduce_mean")),
         onnx_op("InstanceNormalization", build=normalization.instance_normalization),
+        onnx_op("LpNormalization", build=normalization.lp_normalization),
+        onnx_op("ReduceLogSumExp", build=normalization.reduce_log_sum_exp),
     ),
     tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
     to_onnx=written("ReduceMean"),

@@ -16,7 +16,6 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops import normalization
 from burnc.ops.case import Operand, case
 from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
@@ -156,11 +155,7 @@ reduce_sum = OpSpec(
     body=body,
     gradient=lambda b, node, dy: [spread(b, node, dy)],
     quant=QuantRule(),
-    onnx=(
-        onnx_op("ReduceSum", build=reduction("reduce_sum")),
-        onnx_op("ReduceLogSumExp", build=normalization.reduce_log_sum_exp),
-        onnx_op("LpNormalization", build=normalization.lp_normalization),
-    ),
+    onnx=(onnx_op("ReduceSum", build=reduction("reduce_sum")),),
     tflite=(tflite_op("SUM", build=reduction("reduce_sum")),),
     to_onnx=written("ReduceSum"),
     cases=(
