@@ -37,7 +37,7 @@ def quantize_multiplier(factor: float) -> tuple[int, int]:
 
 def input_radius(integer_bits: int, shift: int) -> int:
     """The largest magnitude that a left shift still brings into Q(integer_bits). TFLite ``CalculateInputRadius``."""
-    return math.floor((2**integer_bits - 1) * 2.0 ** (31 - integer_bits - shift))
+    return math.floor(math.ldexp(2.0**integer_bits - 1, 31 - integer_bits - shift))
 
 
 def round_half_away(values: ArrayLike) -> NDArray[Any]:

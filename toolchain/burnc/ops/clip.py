@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +38,20 @@ def integer(node: Node, x: Array) -> Array:
     return np.clip(scaled, *activation_range(y_type, a.activation_min, a.activation_max)).astype(y_type.dtype.numpy)
 
 
+def forward(xp: Any, a: ClipAttrs, x: Any) -> Any:
+    if x.dtype.kind == "f":
+        return xp.clip(x, np.float32(a.activation_min), np.float32(a.activation_max))
+    info = np.iinfo(x.dtype)
+    return xp.clip(x, *(int(min(max(v, info.min), info.max)) for v in (a.activation_min, a.activation_max)))
+
+
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [through_activation(b, node, dy)]
 
 
 def from_onnx_clip(node: FileNode) -> list[Value]:
     x = node.input(0)
-    if not x.type.dtype.is_float:
+    if not (x.type.dtype.is_float or x.type.dtype.is_integer):
         node.refuse(f"Clip of {x.type.dtype.value} is not supported")
     low = float(node.constant(1, "the lower limit").reshape(())) if node.has_input(1) else -math.inf
     high = float(node.constant(2, "the upper limit").reshape(())) if node.has_input(2) else math.inf
@@ -63,8 +71,10 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     if (a.activation_min, a.activation_max) == (0.0, math.inf):
         w.emit("Relu", [w.input(node, 0)], [w.output(node)])
         return
+    # A quantized clip stands between floats in the file.
+    kind = np.float32 if node.output.type.quant is not None else node.output.type.dtype.numpy
     limits = [
-        w.constant(np.array(limit, np.float32), hint) if math.isfinite(limit) else ""
+        w.constant(np.array(limit, kind), hint) if math.isfinite(limit) else ""
         for limit, hint in ((a.activation_min, "min"), (a.activation_max, "max"))
     ]
     w.emit("Clip", [w.input(node, 0), *limits], [w.output(node)])
@@ -74,7 +84,7 @@ clip = OpSpec(
     name="clip",
     attrs=ClipAttrs,
     infer=same_type,
-    forward=lambda xp, a, x: xp.clip(x, np.float32(a.activation_min), np.float32(a.activation_max)),
+    forward=forward,
     integer=integer,
     body=body,
     gradient=gradient,
@@ -91,6 +101,7 @@ clip = OpSpec(
         case(Operand((24,), values=EDGES), attrs=ClipAttrs(0.0, 6.0), kinds=("float32",)),
         case(Operand((3, 17), low=-8, high=8), attrs=ClipAttrs(-1.0, 1.0)),
         case(Operand((3, 17), low=-8, high=8), attrs=ClipAttrs(0.0, 6.0)),
+        case(Operand((9,), dtype="int32", low=-9, high=9), attrs=ClipAttrs(0.0, 6.0), kinds=("float32",)),
     ),
     pointwise=True,
 )
