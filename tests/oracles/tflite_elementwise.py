@@ -49,6 +49,12 @@ def _rsqrt(w: _Writer, node: Node) -> None:
     _plain("RSQRT")(w, node)
 
 
+def _log_softmax(w: _Writer, node: Node) -> None:
+    if node.attrs.axis not in (-1, node.output.type.rank - 1):
+        raise NotExpressibleError("TFLite's log softmax takes the last axis")
+    _plain("LOG_SOFTMAX")(w, node)
+
+
 ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "abs": _plain("ABS"),
     "compare": _compare,
@@ -56,6 +62,7 @@ ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "elu": _elu,
     "hard_swish": _plain("HARD_SWISH", "HardSwishOptions"),
     "leaky_relu": _plain("LEAKY_RELU", "LeakyReluOptions", Alpha=lambda a: a.alpha),
+    "log_softmax": _log_softmax,
     "maximum": _plain("MAXIMUM", "MaximumMinimumOptions"),
     "minimum": _plain("MINIMUM", "MaximumMinimumOptions"),
     "prelu": _plain("PRELU"),

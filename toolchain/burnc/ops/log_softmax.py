@@ -10,10 +10,11 @@ from typing import Any
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, KernelBuilder, Tensor
+from burnc.ops import log_softmax_int8
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
-from burnc.ops.spec import OpSpec, required
+from burnc.ops.spec import OpSpec, QuantRule, required
 from burnc.ops.unary import written_as
 
 
@@ -26,6 +27,8 @@ def infer(a: LogSoftmaxAttrs, inputs: Sequence[TensorType | None]) -> list[Tenso
     x = required(inputs, 0)
     if not -x.rank <= a.axis < x.rank:
         raise GraphError(f"axis {a.axis} is out of range for shape {list(x.shape)}")
+    if x.quant is not None and x.shape[a.axis] > log_softmax_int8.LONGEST:
+        raise GraphError(f"an int8 log_softmax over {x.shape[a.axis]} elements overflows")
     return [x.with_quant(None)]
 
 
@@ -74,15 +77,19 @@ log_softmax = OpSpec(
     attrs=LogSoftmaxAttrs,
     infer=infer,
     forward=forward,
+    integer=log_softmax_int8.integer,
     body=body,
+    body_int8=log_softmax_int8.body,
     gradient=gradient,
+    quant=QuantRule(result=log_softmax_int8.RESULT),
     onnx=(onnx_op("LogSoftmax", build=from_onnx),),
     tflite=(tflite_op("LOG_SOFTMAX"),),
     to_onnx=written_as("LogSoftmax", axis="axis"),
     permuted=permuted,
     cases=(
-        case(Operand((4, 12), low=-20, high=20), kinds=("float32",)),
-        case(Operand((2, 3, 5), low=-3, high=3), attrs=LogSoftmaxAttrs(-2), kinds=("float32",)),
+        case(Operand((4, 12), low=-20, high=20)),
+        case(Operand((2, 3, 5), low=-3, high=3), attrs=LogSoftmaxAttrs(-2)),
+        case(Operand((2, 300), low=-0.1, high=0.1)),
         case(Operand((2, 3), values=(88.0, 89.0, 90.0, -90.0, 0.0, 0.0)), kinds=("float32",)),
     ),
 )
