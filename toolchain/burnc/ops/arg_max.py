@@ -6,7 +6,7 @@ Sources: ONNX ArgMax-13, ArgMin-13; TFLite ARG_MAX, ARG_MIN. A NaN counts as wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from burnc.ops.case import Operand, case
 from burnc.ops.cast import CastAttrs
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
+from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
@@ -77,11 +78,26 @@ def _attrs(node: FileNode, axis: int, *, largest: bool, keepdims: bool, last: bo
     return ArgMaxAttrs(axis % rank, keepdims, largest, last)
 
 
+def _emitted(node: FileNode, a: ArgMaxAttrs, *, last: bool) -> Value:
+    """With its axis kept it can change its layout, and the reshape costs nothing."""
+    x = node.input(0)
+    if a.keepdims:
+        return node.emit("arg_max", [x], a, last=last)
+    y = node.emit("arg_max", [x], replace(a, keepdims=True), last=False)
+    shape = ReshapeAttrs((*x.type.shape[: a.axis], *x.type.shape[a.axis + 1 :]))
+    return node.emit("reshape", [y], shape, last=last)
+
+
+def permuted(a: ArgMaxAttrs, permutation: Sequence[int]) -> ArgMaxAttrs:
+    """For results that keep their axis; the layout pass asks for no others."""
+    return replace(a, axis=permutation[a.axis])
+
+
 def from_onnx(*, largest: bool) -> Build:
     def build(node: FileNode) -> list[Value]:
         keepdims, last = bool(node.attribute("keepdims", 1)), bool(node.attribute("select_last_index", 0))
         a = _attrs(node, int(node.attribute("axis", 0)), largest=largest, keepdims=keepdims, last=last)
-        return [node.emit("arg_max", [node.input(0)], a)]
+        return [_emitted(node, a, last=True)]
 
     return build
 
@@ -91,8 +107,8 @@ def from_tflite(*, largest: bool) -> Build:
         axis = int(node.constant(1, "the axis").reshape(()))
         a = _attrs(node, axis, largest=largest, keepdims=False)
         if node.attribute("output_type") == "INT64":
-            return [node.emit("arg_max", [node.input(0)], a)]
-        found = node.emit("arg_max", [node.input(0)], a, last=False)
+            return [_emitted(node, a, last=True)]
+        found = _emitted(node, a, last=False)
         return [node.emit("cast", [found], CastAttrs("int32"))]
 
     return build
@@ -127,6 +143,7 @@ arg_max = OpSpec(
         tflite_op("ARG_MAX", build=from_tflite(largest=True)),
         tflite_op("ARG_MIN", build=from_tflite(largest=False)),
     ),
+    permuted=permuted,
     to_onnx=to_onnx,
     cases=(
         case((2, 7), attrs=ArgMaxAttrs(1)),

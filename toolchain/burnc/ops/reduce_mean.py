@@ -17,7 +17,7 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops import normalization, reduce_sum
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, count, reduction, spread, summed, written
+from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, count, permuted, reduction, spread, summed, written
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spec import OpSpec, QuantRule, required
 
@@ -79,6 +79,7 @@ reduce_mean = OpSpec(
         onnx_op("ReduceLogSumExp", build=normalization.reduce_log_sum_exp),
     ),
     tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
+    permuted=permuted,
     to_onnx=written("ReduceMean"),
     cases=REDUCE_CASES,
 )

@@ -13,7 +13,7 @@ from burnc.ir import Node
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.reduce_max import selected
-from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, infer, reduction, written
+from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, infer, permuted, reduction, written
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OpSpec, QuantRule
 
@@ -40,6 +40,7 @@ reduce_min = OpSpec(
     quant=QuantRule(result="same"),
     onnx=(onnx_op("ReduceMin", build=reduction("reduce_min")),),
     tflite=(tflite_op("REDUCE_MIN", build=reduction("reduce_min")),),
+    permuted=permuted,
     to_onnx=written("ReduceMin"),
     cases=(*REDUCE_CASES, INTEGERS),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from burnc.ir import DType
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, elements, infer_sum, reduction, written
+from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, elements, infer_sum, permuted, reduction, written
 from burnc.ops.spec import OpSpec
 
 
@@ -32,6 +32,7 @@ reduce_prod = OpSpec(
     body=body,
     onnx=(onnx_op("ReduceProd", build=reduction("reduce_prod")),),
     tflite=(tflite_op("REDUCE_PROD", build=reduction("reduce_prod")),),
+    permuted=permuted,
     to_onnx=written("ReduceProd"),
     cases=(*REDUCE_CASES, INTEGERS),
 )

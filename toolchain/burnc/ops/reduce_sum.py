@@ -84,6 +84,11 @@ def integer(node: Node, x: Integers) -> Integers:
     return requantized(node, np.asarray(centred.sum(axis=node.attrs.axes, keepdims=node.attrs.keepdims)))
 
 
+def permuted(a: ReduceAttrs, permutation: Sequence[int]) -> ReduceAttrs:
+    """For results that keep their axes; the layout pass asks for no others."""
+    return replace(a, axes=tuple(sorted(permutation[axis] for axis in a.axes)))
+
+
 def spread(b: Builder, node: Node, dy: Value) -> Value:
     """The gradient of a sum: that of the result at every element."""
     x, a = node.input(0).type, node.attrs
@@ -120,9 +125,15 @@ def reduction(op: str) -> Build:
         a = attrs_from_onnx(node)
         kept = node.attribute("keep_dims")
         a = a if kept is None else replace(a, keepdims=bool(kept))
+        x = node.input(0)
         if not a.axes:
-            return [node.input(0)]
-        return [node.emit(op, [node.input(0)], a)]
+            return [x]
+        if a.keepdims:
+            return [node.emit(op, [x], a)]
+        # With its axes kept it can change its layout, and the reshape costs nothing.
+        y = node.emit(op, [x], replace(a, keepdims=True), last=False, quant=node.output_quant)
+        shape = tuple(n for axis, n in enumerate(x.type.shape) if axis not in a.axes)
+        return [node.emit("reshape", [y], ReshapeAttrs(shape))]
 
     return build
 
@@ -155,6 +166,7 @@ reduce_sum = OpSpec(
     body=body,
     gradient=lambda b, node, dy: [spread(b, node, dy)],
     quant=QuantRule(),
+    permuted=permuted,
     onnx=(onnx_op("ReduceSum", build=reduction("reduce_sum")),),
     tflite=(tflite_op("SUM", build=reduction("reduce_sum")),),
     to_onnx=written("ReduceSum"),
