@@ -1,6 +1,6 @@
 """Operators that move blocks between space and another axis: reshape, transpose, reshape. ``transpose`` lists them.
 
-Sources: ONNX DepthToSpace-13, SpaceToDepth-13; TFLite DEPTH_TO_SPACE, SPACE_TO_DEPTH, BATCH_TO_SPACE_ND,
+Sources: ONNX DepthToSpace-13, SpaceToDepth-13 (both modes); TFLite DEPTH_TO_SPACE, SPACE_TO_DEPTH, BATCH_TO_SPACE_ND,
 SPACE_TO_BATCH_ND.
 """
 
@@ -54,10 +54,12 @@ def depth_to_space(node: FileNode) -> list[Value]:
 def space_to_depth(node: FileNode) -> list[Value]:
     x, b = _image(node, "blocksize")
     n, c, h, w = x.type.shape
-    if h % b or w % b:
-        node.refuse(f"a block of {b} for shape {list(x.type.shape)}")
+    mode = node.attribute("mode", "DCR")
+    if h % b or w % b or mode not in ("DCR", "CRD"):
+        node.refuse(f"mode {mode} with a block of {b} for shape {list(x.type.shape)}")
     shape = (n, c * b * b, h // b, w // b)
-    return [_rearranged(node, x, (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4), shape)]
+    order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
+    return [_rearranged(node, x, (n, c, h // b, b, w // b, b), order, shape)]
 
 
 def depth_to_space_nhwc(node: FileNode) -> list[Value]:

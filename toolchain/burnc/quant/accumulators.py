@@ -30,7 +30,7 @@ class AccumulatorBounds:
 
 
 def check_accumulators(graph: Graph) -> None:
-    """Check every convolution, matrix product and average pool of a quantized graph.
+    """Check every convolution, matrix product, average pool and sum of a quantized graph.
 
     Two forms of each sum are proven, for kernels use either: products of x - zero point, and products of x itself on
     top of a bias that holds -zero point * sum of weights. Where the requantization shifts to the left, the shifted sum
@@ -63,7 +63,9 @@ def accumulator_bounds(node: Node) -> AccumulatorBounds | None:
     if node.op == "matmul":
         return _product(node)
     if node.op == "average_pool2d":
-        return _pool(node)
+        return _plain_sum(node, math.prod(node.attrs.kernel))
+    if node.op in ("reduce_sum", "reduce_mean"):
+        return _plain_sum(node, node.input(0).type.size // node.output.type.size)
     return None
 
 
@@ -105,16 +107,15 @@ def _product(node: Node) -> AccumulatorBounds | None:
     return AccumulatorBounds(np.array([min(*products, 0.0) * terms]), np.array([max(*products, 0.0) * terms]))
 
 
-def _pool(node: Node) -> AccumulatorBounds:
+def _plain_sum(node: Node, terms: int) -> AccumulatorBounds:
     x = node.input(0).type
     limits = [*_operand(x), *x.dtype.limits]
-    terms = math.prod(node.attrs.kernel)
     return AccumulatorBounds(np.array([min(*limits, 0.0) * terms]), np.array([max(*limits, 0.0) * terms]))
 
 
 def _check_shift(node: Node, bounds: AccumulatorBounds) -> None:
-    if node.op == "average_pool2d":
-        return  # its factors belong to its windows' sizes, and none can make a mean overflow that a sum did not
+    if node.op in ("average_pool2d", "reduce_mean"):
+        return  # factors belong to the numbers of elements, and none can make a mean overflow that a sum did not
     factors = np.broadcast_to(node.operator.requantize_factors(node), bounds.low.shape).astype(np.float64)
     for channel, factor in enumerate(factors.tolist()):
         _, shift = quantize_multiplier(factor)

@@ -183,6 +183,9 @@ def _least_output_scale(
     elif node.op in ("matmul", "mul"):
         terms = node.input(0).type.shape[-1] if node.op == "matmul" else 1
         products, sums = np.array([np.prod(scales)]), np.array([255.0 * 255.0 * terms])
+    elif node.op == "reduce_sum":
+        terms = node.input(0).type.size // node.output.type.size
+        products, sums = np.array(scales), np.array([255.0 * terms])
     else:
         # Sums of at most 2**9 (2**29 where TFLite's add gives its operands 20 more bits) of the larger input scale.
         return float(max(scales)) * 2.0**-20
