@@ -213,6 +213,9 @@ class Wgsl(Rendering):
             return f"{name}({self.expression(expr.a)}, {self.expression(expr.b)})"
         if expr.op == "/" and expr.dtype is DType.FLOAT32:
             return f"divide_f32({self.expression(expr.a)}, {self.expression(expr.b)})"
+        if expr.op == "!=" and expr.a.dtype is DType.FLOAT32:
+            # Drivers may take "ordered and not equal" for !=, which a NaN is not.
+            return f"!({self.infix(Binary('==', expr.a, expr.b), 0)})"
         if expr.op == "^" and expr.dtype is DType.BOOL:
             return self.infix(Binary("!=", expr.a, expr.b), parent)
         return self.infix(expr, parent)
