@@ -17,7 +17,8 @@ SUBJECTS = list(int16_subjects())
 
 
 def test_there_are_subjects():
-    assert {subject.spec.name for subject in SUBJECTS} == {"fully_connected"}
+    found = {subject.spec.name for subject in SUBJECTS}
+    assert found >= {"concat", "conv_transpose2d", "fully_connected", "pad", "reduce_mean"}
 
 
 @requires_package("tflite_micro")

@@ -11,11 +11,11 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.slice import SliceAttrs
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ concat = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Concat", build=from_onnx),),
     tflite=(tflite_op("CONCATENATION", build=from_tflite), tflite_op("PACK", build=from_tflite_pack)),
     to_onnx=to_onnx,
@@ -129,7 +129,7 @@ concat = OpSpec(
         case((2, 1, 3), (2, 4, 3), (2, 2, 3), attrs=ConcatAttrs(1)),
         case((3, 4), attrs=ConcatAttrs(0)),
         case((1, 2, 3, 4), (1, 2, 1, 4), attrs=ConcatAttrs(2)),
-        case((2, 2), (1, 2), attrs=ConcatAttrs(0)),
+        case((2, 2), (1, 2), attrs=ConcatAttrs(0), kinds=ALL_KINDS),
         case((3,), Operand((2,), constant=True)),
         case(
             Operand((1, 2), dtype="int32", low=-9, high=9),

@@ -18,11 +18,11 @@ from burnc.errors import GraphError
 from burnc.ir import Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops.case import case, weights
+from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spatial import NCHW_FROM_NHWC, NO_PADDING, Padding, Pair, from_nhwc, taps, to_nhwc, window_extent
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 OHWI_FROM_IOHW = (1, 2, 3, 0)
 
@@ -245,13 +245,13 @@ conv_transpose2d = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
-    quant=QuantRule(weights=1, bias=2),
+    quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED),
     macs=macs,
     onnx=(onnx_op("ConvTranspose", build=from_onnx),),
     tflite=(tflite_op("TRANSPOSE_CONV", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((1, 3, 3, 2), weights(4, 3, 3, 2), weights(4), attrs=Attrs((2, 2))),
+        case((1, 3, 3, 2), weights(4, 3, 3, 2), weights(4), attrs=Attrs((2, 2)), kinds=ALL_KINDS),
         case((2, 3, 4, 3), weights(2, 2, 3, 3), None, attrs=Attrs((1, 2), activation_min=0.0)),
         case(
             (1, 3, 3, 4), weights(6, 3, 3, 2), weights(6), attrs=Attrs((2, 3), (2, 1), Padding(1, 0, 2, 1), (1, 2), 2)

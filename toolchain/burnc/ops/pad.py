@@ -17,10 +17,10 @@ from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.numerics import quantize
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 from burnc.ops.transpose import TransposeAttrs
 
 MODES = ("constant", "reflect", "edge", "wrap")
@@ -185,7 +185,7 @@ pad = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Pad", build=from_onnx),),
     tflite=(
         tflite_op("PAD", build=from_tflite),
@@ -196,7 +196,7 @@ pad = OpSpec(
     permuted=permuted,
     cases=(
         case((1, 4, 4, 2), attrs=PadAttrs(((0, 0), (1, 1), (1, 1), (0, 0)))),
-        case((2, 3), attrs=PadAttrs(((0, 2), (1, 0)))),
+        case((2, 3), attrs=PadAttrs(((0, 2), (1, 0))), kinds=ALL_KINDS),
         case((1, 3), attrs=PadAttrs(((0, 0), (1, 2)), value=0.5)),
         case((2, 3), attrs=PadAttrs(((1, 0), (0, 1)), value=-1000.0)),
         case((2, 5), attrs=PadAttrs(((0, 0), (2, 1)), mode="reflect")),

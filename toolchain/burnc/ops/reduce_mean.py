@@ -13,13 +13,14 @@ import numpy as np
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
-from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops import normalization, reduce_sum
+from burnc.ops.case import case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.reduce_sum import REDUCE_CASES, ReduceAttrs, count, permuted, reduction, spread, summed, written
 from burnc.ops.requantize import Integers, to_output
-from burnc.ops.spec import OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, required
 
 
 def infer(a: ReduceAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
@@ -42,6 +43,8 @@ def multiplier(node: Node) -> tuple[int, int]:
 def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
         total = summed(k, a, x, i)
+        if k.wide:
+            total = k.cast(total, INT32)  # as TFLite Micro sums; check_accumulators proves that it fits
         y[i] = (
             k.to_output(k.scale_by_pair(total, *multiplier(k.node))) if k.quantized else total * (1 / count(a, x.type))
         )
@@ -71,7 +74,7 @@ reduce_mean = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     onnx=(
         onnx_op("ReduceMean", build=reduction("reduce_mean")),
         onnx_op("InstanceNormalization", build=normalization.instance_normalization),
@@ -81,5 +84,5 @@ reduce_mean = OpSpec(
     tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
     permuted=permuted,
     to_onnx=written("ReduceMean"),
-    cases=REDUCE_CASES,
+    cases=(*REDUCE_CASES, case((2, 3, 4), attrs=ReduceAttrs((1,), keepdims=True), kinds=("int16",))),
 )

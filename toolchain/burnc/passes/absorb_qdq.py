@@ -30,6 +30,7 @@ class AbsorbQdq:
        for fixed parameters and the quantize has others, the result is requantized after.
     4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
+    6. Where all results are indices (arg_max), nothing needs to quantize them: the node reads the int8 values.
     """
 
     name = "absorb quantize and dequantize"
@@ -47,6 +48,8 @@ class AbsorbQdq:
                 return True
             if node.op in ("quantize", "dequantize") or spec_of(node).quant is None or len(node.outputs) != 1:
                 continue
+            if _reads_for_indices(graph, node):
+                return True
             readers = consumers.get(node.output, [])
             if node.output in graph.results or not readers or any(r.op != "quantize" for r in readers):
                 continue
@@ -107,6 +110,21 @@ def _rejoin(graph: Graph, node: Node) -> bool:
         return False
     builder = Builder(graph, operators(), anchor=node)
     replace_node(builder, node, _with_params(builder, twin, quant))
+    return True
+
+
+def _reads_for_indices(graph: Graph, node: Node) -> bool:
+    """Rule 6."""
+    rule = spec_of(node).quant
+    assert rule is not None
+    if 0 not in rule.integer_outputs:
+        return False
+    twins = [v if v is None or i in rule.integer_inputs else _quantized_twin(v) for i, v in enumerate(node.inputs)]
+    read = [v for i, v in enumerate(twins) if i not in rule.integer_inputs]
+    if any(v is None or not _has_one_scale(v) for v in read):
+        return False
+    builder = Builder(graph, operators(), anchor=node)
+    replace_node(builder, node, builder.node(node.op, twins, node.attrs, name=node.name))
     return True
 
 

@@ -215,6 +215,15 @@ def test_one_value_read_through_two_equal_pairs_is_one_result() -> None:
     assert [v.name for v in graph.outputs] == [n.output[0] for n in net.nodes if n.op_type == "DequantizeLinear"][-2:]
 
 
+def test_indices_need_no_parameters() -> None:
+    net = QdqNet()
+    x = net.qdq(net.conv(net.qdq("x")), 0.05, 10)
+    graph = net.imported(net.node("Cast", net.node("ArgMax", x, axis=1, keepdims=0), to=1))
+    (node,) = [n for n in graph.nodes if n.op == "arg_max"]
+    assert [v.type.dtype for v in (node.input(0), node.output)] == [DType.INT8, DType.INT64]
+    assert node.attrs.axis == 3
+
+
 def test_an_output_that_is_also_read() -> None:
     net = QdqNet()
     x = net.qdq(net.conv(net.qdq("x")), 0.05, 10)

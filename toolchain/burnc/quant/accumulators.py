@@ -43,7 +43,7 @@ def check_accumulators(graph: Graph) -> None:
         bounds = accumulator_bounds(node)
         if bounds is None:
             continue
-        is_wide = node.input(0).type.dtype is DType.INT16
+        is_wide = node.input(0).type.dtype is DType.INT16 and node.op != "reduce_mean"
         least, most = (-WIDE_LIMIT, WIDE_LIMIT) if is_wide else (INT32_MIN, INT32_MAX)
         outside = np.flatnonzero((bounds.low < least) | (bounds.high > most))
         if len(outside):
