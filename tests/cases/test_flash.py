@@ -14,7 +14,7 @@ from burnc.boards import load_board
 from burnc.compilers.uf2 import pack_uf2
 from burnc.errors import InputError, PortError
 from burnc.flash.machine import PortInfo
-from burnc.flash.uf2_drive import flash_uf2
+from burnc.flash.uf2_drive import WAITING, flash_uf2
 from cli.conftest import run
 from flash.fake_machine import FakeMachine, FakePico
 
@@ -47,7 +47,7 @@ def test_u161_twenty_flashes_in_a_row(machine, tmp_path):
         flash_uf2(PICO, image(number), machine, lambda what, *_: seen.add(what))
     assert pico.images == [image(number) for number in range(20)]
     assert pico.touches == 20
-    assert {"waiting for the board's USB drive", "copying", "waiting for the board to restart"} == seen
+    assert {WAITING, "copying", "waiting for the board to restart"} == seen
 
 
 def test_u161_second_flash_while_the_device_is_away(machine, tmp_path):

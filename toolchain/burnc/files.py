@@ -39,7 +39,9 @@ def require_free(path: Path, *, force: bool) -> None:
             return
         is_empty_folder = path.is_dir() and not any(path.iterdir())
         if not force and not is_empty_folder:
-            raise InputError(f"{path} exists already", hint="choose another name, or give --force to replace it")
+            raise InputError(
+                f"{path} exists already", hint="choose another name, or replace it: --force, in Python force=True"
+            )
         if path.is_dir():
             _require_replaceable(path)
     except OSError as error:  # a name too long, say, or a folder that may not be read

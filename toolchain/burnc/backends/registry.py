@@ -60,7 +60,7 @@ def installed() -> list[Installed]:
         try:
             constructor = _load(entry)
         except BurncError as error:
-            found.append(Installed(name, False, "", error.what))
+            found.append(Installed(name, False, "", f"{error.what}: {error.hint}" if error.hint else error.what))
         else:
             line = (constructor.__doc__ or "").strip().partition("\n")[0]
             found.append(Installed(name, True, line.replace("``", ""), ""))

@@ -38,7 +38,7 @@ class _Rate:
 
     def restarted(self, what: str, done: int) -> bool:
         """Note what is done; whether this is other work than before."""
-        is_new = what != self._what or done <= self._done
+        is_new = what != self._what or done < self._done
         if is_new:
             # What came before the first report, compiling say, does not count.
             self._what, self._first, self._start = what, done, time.monotonic()
@@ -68,7 +68,12 @@ class _Lines:
         self._last = now
         rate = self._rate.per_second
         left = f", {(total - done) / rate:.0f} s left" if rate else ""
-        say(f"{what}: {done} of {total}, {rate:.3g}/s{left}")
+        say(f"{what}: {done} of {total}, {_short(rate)}/s{left}")
+
+
+def _short(rate: float) -> str:
+    """Three figures, never as a power of ten."""
+    return f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}"
 
 
 @contextmanager
@@ -94,6 +99,6 @@ def _bars() -> Iterator[Progress]:
                     bars.remove_task(task)
                 task = bars.add_task(what, total=total, rate="")
             per_second = rate.per_second
-            bars.update(task, completed=done, rate=f"{per_second:.3g}/s" if per_second else "")
+            bars.update(task, completed=done, rate=f"{_short(per_second)}/s" if per_second else "")
 
         yield callback

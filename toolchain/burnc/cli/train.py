@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from burnc.cli.options import PATH, force_option, json_option
-from burnc.cli.output import plain, write_json
+from burnc.cli.output import plain, say, write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import number, percent
 
@@ -75,4 +75,8 @@ def _show(report: TrainReport) -> None:
     for file in report.files:
         click.echo(plain(file))
     if not report.ok:
-        click.echo(f"below the goal of {percent(report.goal)}, or int8 lost more than allowed", err=True)
+        if min(report.float_accuracy, report.int8_accuracy) < report.goal:
+            why = f"the accuracy is below the goal of {percent(report.goal)}"
+        else:
+            why = f"int8 lost {percent(report.float_accuracy - report.int8_accuracy)}, more than the goal allows"
+        say(f"{why}: more epochs, or another network; the files are written all the same")

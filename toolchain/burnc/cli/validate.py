@@ -55,7 +55,7 @@ def command(
 
 
 def _show(report: ValidateReport) -> None:
-    lines([(plain(t.name), t.verdict, f"{t.inputs} inputs" if t.inputs else "", _speed(t)) for t in report.targets])
+    lines([(plain(t.name), t.verdict, _inputs(t), _speed(t)) for t in report.targets])
     for target in report.targets:
         first = target.first_difference
         if first is not None:
@@ -67,6 +67,10 @@ def _show(report: ValidateReport) -> None:
             )
         elif target.why:
             say(f"{target.name}: {target.why}")
+
+
+def _inputs(target: TargetVerdict) -> str:
+    return f"{target.inputs} input{'s' if target.inputs > 1 else ''}" if target.inputs else ""
 
 
 def _speed(target: TargetVerdict) -> str:

@@ -12,7 +12,7 @@ from burnc.codegen.program import Call, Port, Program, Step
 from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.codegen.states import copy_states, is_written_in_place, place_states
-from burnc.ir import Builder, Graph, Match, Node, Value
+from burnc.ir import Builder, DType, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
@@ -20,6 +20,10 @@ from burnc.passes import JoinTables
 
 RENDERED_CYCLES_PER_MAC = 20.0
 RENDERED_CYCLES_PER_ELEMENT = 60.0
+# Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
+SOFT_FLOAT_CYCLES_PER_MAC = 240.0
+SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
+_SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,10 @@ def _lower_rendered(
     name = _function_name(node, kernel.text, program, unique)
     program.headers |= kernel.headers
     macs = spec_of(node).macs(node)
-    cycles = RENDERED_CYCLES_PER_MAC * macs + RENDERED_CYCLES_PER_ELEMENT * node.outputs[0].type.size
+    a_mac, an_element = RENDERED_CYCLES_PER_MAC, RENDERED_CYCLES_PER_ELEMENT
+    if node.outputs[0].type.dtype is DType.FLOAT32 and program.board.cpu.core in _SOFT_FLOAT_CORES:
+        a_mac, an_element = SOFT_FLOAT_CYCLES_PER_MAC, SOFT_FLOAT_CYCLES_PER_ELEMENT
+    cycles = a_mac * macs + an_element * node.outputs[0].type.size
     return Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles), kernel.overlap
 
 

@@ -27,8 +27,10 @@ class Finding:
 _DEMO_BOARD = "pico"
 
 _OPTIONAL_PACKAGES = (
-    ("onnxruntime", "the device onnxruntime, a second opinion on float models", "pip install onnxruntime"),
-    ("tflite-micro", "comparing with TensorFlow Lite Micro", "pip install tflite-micro"),
+    ("wgpu", "the device webgpu", "pip install 'burnc[webgpu]'"),
+    ("cupy-cuda13x", "the device cuda", "pip install 'burnc[cuda]'"),
+    ("onnxruntime", "the tests, as oracle of float models", "pip install onnxruntime"),
+    ("tflite-micro", "the demo and the tests, as oracle of int8 models", "pip install tflite-micro"),
 )
 
 

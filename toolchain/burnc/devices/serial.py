@@ -99,8 +99,9 @@ def require_same_model(hello: Hello, graph: Graph, port: str) -> None:
     if (not sha256 or hello.model_sha256 == sha256) and here == there:
         return
     same_file = hello.model_sha256 == sha256
+    here_name = repr(graph.name) if graph.name != hello.model else "another of that name"
     raise BurncError(
-        f"the board on {port} holds another model: {hello.model!r}, this one is {graph.name!r}",
+        f"the board on {port} holds another model: {hello.model!r}, this one is {here_name}",
         where=f"input and output bytes there {there}, here {here}"
         if same_file
         else f"model file sha256 there {hello.model_sha256[:16] or 'unknown'}, here {sha256[:16]}",

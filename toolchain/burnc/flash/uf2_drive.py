@@ -17,6 +17,7 @@ from burnc.flash.serial_port import open_port
 Progress = Callable[[str, int, int], None]
 
 TOUCH_BAUD = 1200
+WAITING = "waiting for the board's USB drive (hold BOOTSEL while plugging it in)"
 DRIVE_TIMEOUT_S = 60.0
 RESTART_TIMEOUT_S = 20.0
 _POLL_S = 0.2
@@ -152,7 +153,7 @@ def _await_drive(board: Board, machine: Machine, port: str | None, progress: Pro
             )
         if not device and (touched is None or machine.now() - touched > _TOUCH_AGAIN_S):
             touched = machine.now() if _touch(board, machine, port) else touched
-        progress("waiting for the board's USB drive", round(waited), round(DRIVE_TIMEOUT_S))
+        progress(WAITING, round(waited), round(DRIVE_TIMEOUT_S))
         machine.sleep(_POLL_S)
     raise PortError(
         f"no USB drive of a {board.name} came within {DRIVE_TIMEOUT_S:g} s",
