@@ -22,6 +22,8 @@ Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators
   kind.
 - What depends on constants and shapes alone (ONNX's Constant, Shape, Gather of a shape and the like) is computed when
   the file is read, and needs no operator.
+- ONNX operators that are not named here but that the standard defines by others (LayerNormalization,
+  GroupNormalization, ReduceL2, Attention and the like) are read as those others.
 - All of them run on every backend: what has no hand-written kernel is rendered from the operator's own definition.
 
 An operator that is missing can be [added](adding_an_operator.md), also from outside the package.

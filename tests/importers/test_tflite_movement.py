@@ -115,6 +115,8 @@ OPERATORS = (
     Operator("MIRROR_PAD", [int8(3, 4), int32((1, 2), (3, 4))], [int8(6, 11)], "MirrorPadOptions", {"Mode": 1}),
     mean((1, 5, 5, 3), (1, 2), (1, 1, 1, 3), Q, keep=True),
     mean((1, 5, 5, 3), (1, 2), (1, 3), Q, keep=False),
+    mean((1, 4, 4, 30), (1, 2), (1, 1, 1, 30), Q, keep=True),
+    mean((1, 4, 4, 30), (1, 2), (1, 30), Q, keep=False),
     mean((1, 5, 5, 3), (2, -3), (1, 3), OTHER, keep=False),
     mean((2, 3, 4), (-1,), (2, 3), OTHER, keep=False),
     Operator("REDUCE_MAX", [int8(2, 3, 4), int32(1)], [int8(2, 4)], "ReducerOptions"),
