@@ -172,6 +172,16 @@ def test_composed_operators(op_type: str, shapes: list[tuple[int, ...]], attribu
     run_node(op_type, {"x": x}, {f"c{i}": array for i, array in enumerate(rest)}, **attributes)
 
 
+@pytest.mark.parametrize("scales", [[1, 1, 2, 2], [1, 1, 1.5, 2.5]])
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+def test_old_upsample(mode: str, scales: list[float]):
+    """It takes places as they are; onnx's converter makes a Resize that takes centres."""
+    x = counting(1, 1, 2, 4)
+    run_node("Upsample", {"x": x}, {"scales": np.array(scales, F32)}, opset=9, mode=mode)
+    if mode == "linear":
+        run_node("Resize", {"x": x}, {"scales": np.array(scales, F32)}, opset=10, mode=mode)
+
+
 def test_log_sum_exp_does_not_overflow():
     x = np.array([[1000, 1001], [-1000, -1001], [-np.inf, 3]], F32)
     y = run_node("ReduceLogSumExp", {"x": x}, {"axes": np.array([1])}, oracle=False, keepdims=0)

@@ -126,6 +126,21 @@ Build = Callable[[FileNode], Sequence[Value]]
 
 
 @dataclass(frozen=True)
+class OldForm:
+    """What an operator meant before an opset that gave it attributes for it, which onnx's converter leaves out.
+
+    Attributes:
+        names: its names in those opsets.
+        before: the opset that changed it.
+        attributes: what has to be added after the conversion.
+    """
+
+    names: tuple[str, ...]
+    before: int
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class OnnxOp:
     """An ONNX operator. Without ``build`` the inputs pass as they are and ``attrs`` maps our names to ONNX's.
 
@@ -135,6 +150,7 @@ class OnnxOp:
         build: makes the IR nodes and returns the results, where one-to-one is not enough.
         domain: '' is the standard's own.
         lost: attribute -> value in old versions that onnx's version converter drops without a word; refused.
+        old: attributes that old versions had in effect without naming them.
     """
 
     op_type: str
@@ -142,6 +158,7 @@ class OnnxOp:
     build: Build | None = None
     domain: str = ""
     lost: Mapping[str, int] = field(default_factory=dict)
+    old: OldForm | None = None
 
 
 @dataclass(frozen=True)
@@ -160,8 +177,9 @@ def onnx_op(
     build: Build | None = None,
     domain: str = "",
     lost: Mapping[str, int] | None = None,
+    old: OldForm | None = None,
 ) -> OnnxOp:
-    return OnnxOp(op_type, attrs or {}, build, domain, lost or {})
+    return OnnxOp(op_type, attrs or {}, build, domain, lost or {}, old)
 
 
 def tflite_op(code: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None) -> TfliteOp:

@@ -23,7 +23,7 @@ from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import Operand, case
 from burnc.ops.interpolation import COORDINATES, NEAREST, ONE, Axis, Interpolation
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import FileNode, OldForm, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
@@ -189,6 +189,11 @@ def _linear(*sizes: tuple[int, ...], coordinates: str = "half_pixel", scales: tu
     return case(sizes[0], attrs=ResizeAttrs(sizes[1], scales, "linear", coordinates))
 
 
+# Upsample, and Resize when it was new, took places as they are and rounded them down.
+OLD_RESIZE = OldForm(
+    ("Upsample", "Resize"), 11, {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+)
+
 resize = OpSpec(
     name="resize",
     attrs=ResizeAttrs,
@@ -197,7 +202,7 @@ resize = OpSpec(
     integer=integer,
     body=body,
     quant=QuantRule(result="same"),
-    onnx=(onnx_op("Resize", build=from_onnx),),
+    onnx=(onnx_op("Resize", build=from_onnx, old=OLD_RESIZE),),
     tflite=(tflite_op("RESIZE_BILINEAR", build=from_tflite), tflite_op("RESIZE_NEAREST_NEIGHBOR", build=from_tflite)),
     to_onnx=to_onnx,
     permuted=permuted,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import onnx
-from onnx import checker, shape_inference, version_converter
+from onnx import checker, helper, shape_inference, version_converter
 
 from burnc.errors import ModelFileError
 from burnc.ops import onnx_mappings
@@ -40,10 +42,26 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     lost = _lost_in_conversion(model)
     if lost:
         return model, lost
+    implied = _implied(model, opset)
     try:
-        return version_converter.convert_version(model, OPSET), ""
+        converted = version_converter.convert_version(model, OPSET)
     except Exception as error:  # noqa: BLE001 - the converter's C++ raises whatever it likes
         return model, first_lines(error)
+    for node in converted.graph.node:
+        attributes = implied.get(node.output[0], {}) if node.output else {}
+        node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
+    return converted, ""
+
+
+def _implied(model: onnx.ModelProto, opset: int) -> dict[str, Mapping[str, str]]:
+    """First result -> the attributes that its node has in effect, and that the converter does not write."""
+    forms = [mapping.old for _, mapping in onnx_mappings().values() if mapping.old is not None]
+    return {
+        node.output[0]: form.attributes
+        for form in forms
+        for node in model.graph.node
+        if opset < form.before and node.domain == "" and node.op_type in form.names and node.output
+    }
 
 
 def _lost_in_conversion(model: onnx.ModelProto) -> str:
