@@ -33,8 +33,8 @@ IN_TFLITE = [subject for subject in SUBJECTS if _expressible(subject)]
 NOT_IN_TFLITE = {"gather_elements", "identity", "tile", "top_k", "trilu"}
 # Defined by their real function: TFLite Micro has them for floats alone, if at all.
 BY_REAL_FUNCTION = {
-    "ceil", "erf", "exp", "floor", "gelu", "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round",
-    "sign", "softplus", "softsign", "sqrt",
+    "ceil", "cos", "erf", "exp", "floor", "gelu", "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round",
+    "sign", "sin", "softplus", "softsign", "sqrt",
 }  # fmt: skip
 
 
