@@ -11,6 +11,9 @@ import numpy as np
 from burnc.ir import Array, Builder, QuantParams, State, TensorType, Value
 from burnc.numerics import dequantize, quantize
 
+LARGEST_KNOWN = 2**24
+"""Elements. What mappings ask for are shapes, axes and weights; a few operators can make any amount out of nothing."""
+
 
 class RefusalError(Exception):
     """Raised by a mapping that cannot carry a node; the importer adds the node to its list of unsupported ones."""
@@ -115,7 +118,12 @@ def _known(value: Value) -> Array | None:
         return None
     operands = [None if v is None else _known(v) for v in node.inputs]
     forward = getattr(node.operator, "forward", None)
-    if forward is None or not operands or sum(o is not None for o in operands) < len(node.present_inputs):
+    if (
+        value.type.size > LARGEST_KNOWN
+        or forward is None
+        or not operands
+        or sum(o is not None for o in operands) < len(node.present_inputs)
+    ):
         return None
     with np.errstate(all="ignore"):
         result: Array = np.asarray(forward(np, node.attrs, *operands)).astype(value.type.dtype.numpy)

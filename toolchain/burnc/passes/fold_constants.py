@@ -8,6 +8,8 @@ from burnc.ir import Array, Builder, Graph, Node
 from burnc.ops import operators, spec_of
 from burnc.passes.rewrite import replace_node
 
+LARGEST_FOLDED = 2**24
+
 
 class FoldConstants:
     """Constant folding.
@@ -19,6 +21,8 @@ class FoldConstants:
     4. The constant that takes the place of a reshaped or transposed one keeps that one's name; a graph output keeps
        its own.
     5. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
+    6. A result of more than 2**24 elements stays computed: it fits no microcontroller, and a repeated constant (tile,
+       expand) can ask for any amount of memory.
     """
 
     name = "fold constants"
@@ -37,7 +41,9 @@ class FoldConstants:
 
 def _is_foldable(node: Node) -> bool:
     constants = [v.is_constant for v in node.present_inputs]
-    return node.op != "dequantize" and len(node.outputs) == 1 and bool(constants) and all(constants)
+    if node.op == "dequantize" or len(node.outputs) != 1 or node.output.type.size > LARGEST_FOLDED:
+        return False
+    return bool(constants) and all(constants)
 
 
 def _evaluate(node: Node) -> Array:
