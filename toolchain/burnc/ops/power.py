@@ -53,8 +53,11 @@ def forward(xp: Any, a: PowerAttrs, x: Any) -> Any:
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     """The input's: dy * exponent * x ** (exponent - 1)."""
     exponent = node.attrs.exponent
+    factor = b.constant("exponent", np.array(exponent, dy.type.dtype.numpy))
+    if exponent == 0.0:
+        return [b.node("mul", [dy, factor])]
     lower = b.node("power", [node.input(0)], PowerAttrs(exponent - 1))
-    return [b.node("mul", [b.node("mul", [dy, lower]), b.constant("exponent", np.array(exponent, np.float32))])]
+    return [b.node("mul", [b.node("mul", [dy, lower]), factor])]
 
 
 def square(node: FileNode) -> list[Value]:
