@@ -104,6 +104,14 @@ def test_a_board_elsewhere_may_bring_its_own_support_code(tmp_path):
     assert board.build.support == (tmp_path / "support" / "rp2040").resolve()
 
 
+def test_support_code_elsewhere_needs_what_all_boards_share(tmp_path):
+    shutil.copytree(data_folder("boards") / "support" / "rp2040", tmp_path / "support" / "rp2040")
+    path = tmp_path / "own.toml"
+    path.write_text(GOOD + '[build]\nsupport = "rp2040"\nlink_script = "rp2040.ld"\n', encoding="utf-8")
+    with pytest.raises(BoardError, match="lies beside no folder support/common: copy"):
+        load_board(str(path))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

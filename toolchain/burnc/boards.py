@@ -328,6 +328,9 @@ def _read_build(table: _Table | None, path: Path) -> Build | None:
     support = beside if beside.is_dir() else data_folder("boards") / "support" / name
     if not support.is_dir():
         raise table.error("support", f"names the folder support/{name}, which does not exist")
+    if not (support.parent / "common").is_dir():
+        shared = data_folder("boards") / "support"
+        raise table.error("support", f"lies beside no folder support/common: copy what all boards share from {shared}")
     link_script = support / table.get("link_script", str)
     if not link_script.is_file():
         raise table.error("link_script", f"names {link_script.name}, which support/{name} does not hold")
