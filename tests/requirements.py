@@ -59,6 +59,7 @@ THINGS: dict[str, tuple[Callable[[], bool], str]] = {
     "gcc": (_command("gcc"), "Debian package gcc"),
     "clang": (_command("clang"), "Debian package clang"),
     "cppcheck": (_command("cppcheck"), "Debian package cppcheck"),
+    "cmake": (_command("cmake"), "Debian package cmake"),
     "arm-none-eabi-gcc": (_command("arm-none-eabi-gcc"), "Debian package gcc-arm-none-eabi"),
     "ziglang": (_package("ziglang"), "pip install burnc[pico]"),
     "arm compiler": (_either(_command("arm-none-eabi-gcc"), _package("ziglang")), "pip install burnc[pico]"),

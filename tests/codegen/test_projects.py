@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 
 import numpy as np
@@ -109,8 +108,7 @@ def test_self_test_passes_on_the_emulated_board(tmp_path):
         assert board.read(1, 60.0) == b"A"
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
-@requires("gcc", "c++ compiler")
+@requires("cmake", "gcc", "c++ compiler")
 def test_cmake(tmp_path):
     """The library in a C and in a C++ program."""
     host = load_board("host")
