@@ -26,16 +26,16 @@ BURNC = str(Path(sys.executable).with_name("burnc"))
 TRAINING = ROOT / "examples/digits/train.toml"
 DIGITS = ROOT / "examples/mnist_pico/digits.npz"
 INPUTS = 20
-# Operators that were chosen to bend the contracts, with the lines that each file may take.
+# Operators that were chosen to bend the contracts, with the lines of code that each may take.
 HARD_OPERATORS = {
-    "conv2d_input_gradient": 150,
-    "conv2d_weight_gradient": 150,
-    "softmax": 150,
-    "lstm": 250,
-    "resize": 150,
-    "gather": 150,
-    "top_k": 150,
-    "fully_connected": 250,
+    ("conv2d_input_gradient",): 150,
+    ("conv2d_weight_gradient",): 150,
+    ("softmax",): 150,
+    ("lstm", "lstm_int8"): 250,
+    ("resize", "interpolation"): 150,
+    ("gather",): 150,
+    ("top_k",): 150,
+    ("fully_connected",): 150,
 }
 
 
@@ -90,9 +90,9 @@ def burnc(*arguments: object) -> dict[str, Any]:
 
 def house() -> Iterator[Figure]:
     """What must stay true of the source."""
-    for name, limit in HARD_OPERATORS.items():
-        files = sorted((ROOT / "toolchain/burnc/ops").glob(f"{name}.py"))
-        yield Figure(f"{name}: lines in {len(files)} file", sum(map(line_count, files)), limit, "lines")
+    for names, limit in HARD_OPERATORS.items():
+        count = sum(code_lines(ROOT / "toolchain/burnc/ops" / f"{name}.py") for name in names)
+        yield Figure(f"code of {' + '.join(names)}", count, limit, "lines")
     package = [*(ROOT / "toolchain").rglob("*.py"), *(ROOT / "host_backends").rglob("*.py")]
     longest = max(package, key=line_count)
     yield Figure(f"longest source file ({longest.name})", line_count(longest), 500, "lines")
@@ -103,6 +103,19 @@ def house() -> Iterator[Figure]:
     yield Figure("branches on an operator's name in importers and renderers", len(branching), 0)
     layers = subprocess.run([ROOT / ".ci/layers"], capture_output=True, check=False)
     yield Figure("import contracts broken", layers.returncode, 0)
+
+
+def code_lines(path: Path) -> int:
+    """Lines with code: neither blank, nor a comment or docstring alone."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    documented = [n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    docstrings = [n.body[0] for n in documented if ast.get_docstring(n) is not None]
+    quiet = {line for d in docstrings for line in range(d.lineno, (d.end_lineno or d.lineno) + 1)}
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(
+        number not in quiet and bool(line.strip()) and not line.lstrip().startswith("#") for number, line in lines
+    )
 
 
 def line_count(path: Path) -> int:
