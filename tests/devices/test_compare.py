@@ -12,12 +12,14 @@ import pytest
 from burnc.backends import Backend, Support, device
 from burnc.backends.numpy_reference import NumpyExecutable, NumpyReference
 from burnc.codegen.emit_c import emit_c
+from burnc.codegen.launches import Launches
 from burnc.codegen.program import Program
 from burnc.devices.compare import compare_device, first_difference
 from burnc.ir import Array, Builder, DType, Graph, Node, QuantParams, TensorType, Value, verify
+from burnc.kernel.stages import Stage
 from burnc.ops import OpSpec, operators
 from burnc.ops.reshape import ReshapeAttrs
-from requirements import requires
+from requirements import requires, requires_package
 
 QUANT = QuantParams.per_tensor(0.5)
 TYPE = TensorType(DType.INT8, (1, 4), QUANT)
@@ -122,6 +124,40 @@ def test_in_c(name: str, variant: str, monkeypatch: pytest.MonkeyPatch):
 def test_on_the_emulated_pico(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("burnc.devices.model_firmware.emit_c", broken_c)
     check_verdict(GRAPHS[name], device("pico"))
+
+
+def break_wgsl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same fault in the shader of that layer alone; other layers may have equal kernels."""
+    from burnc_host import webgpu
+
+    plan_launches, render = webgpu.plan_launches, webgpu.render
+    broken: list[object] = []
+
+    def planned(graph: Graph) -> Launches:
+        plan = plan_launches(graph)
+        broken.extend(launch.stage for launch in plan.order if launch.node.name == BROKEN)
+        return plan
+
+    def rendered(stage: Stage) -> str:
+        text = render(stage)
+        if not any(stage is each for each in broken):
+            return text
+        place = int(np.ravel_multi_index(PLACE, TYPE.shape))
+        fault = f"    if (i_ == {place} && y_[i_] > {LARGE}) {{ y_[i_] -= 1; }}\n"
+        text, count = re.subn(r"(    y_\[i_\] = .*;\n)", lambda m: m[1] + fault, text)
+        assert count == 1
+        return text
+
+    monkeypatch.setattr(webgpu, "plan_launches", planned)
+    monkeypatch.setattr(webgpu, "render", rendered)
+
+
+@requires_package("wgpu")
+@requires("vulkan")
+@pytest.mark.parametrize("name", GRAPHS)
+def test_in_webgpu(name: str, monkeypatch: pytest.MonkeyPatch):
+    break_wgsl(monkeypatch)
+    check_verdict(GRAPHS[name], device("webgpu"))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
