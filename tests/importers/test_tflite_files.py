@@ -12,7 +12,8 @@ import tflite
 from burnc.errors import InputError, ModelFileError, UnsupportedError
 from burnc.importers import import_model
 from burnc.importers.tflite import import_tflite
-from burnc.importers.tflite.reading import read_tflite
+from burnc.importers.tflite.reading import FileTensor, read_tflite
+from burnc.importers.tflite.tensors import tensor_type
 from burnc.ir import DType
 from importers.small_nets import INT8_MODELS, import_calmly
 from importers.tflite_files import chain_file
@@ -137,3 +138,20 @@ def test_bias_scale_is_input_scale_times_weight_scale(path):
             x, w, bias = (node.input(i).type for i in range(3))
             assert bias.dtype is DType.INT32
             np.testing.assert_allclose(bias.quant.scale, x.scale * np.array(w.quant.scale), rtol=1e-3)
+
+
+def scaled_tensor(shape, axis):
+    scale = tuple(0.1 * (i + 1) for i in range(8))
+    return FileTensor("t", "INT32", shape, (), scale, (0,) * 8, axis, False, False, None)
+
+
+def test_a_vector_varies_along_its_only_axis():
+    # Converters of old wrote the weights' axis beside the bias of a depthwise convolution.
+    quant = tensor_type(scaled_tensor((8,), 3), "file").quant
+    assert quant is not None
+    assert (quant.axis, len(quant.scale)) == (0, 8)
+
+
+def test_scales_along_an_axis_that_is_not_there_are_refused():
+    with pytest.raises(ModelFileError, match="8 scales along axis 3 do not go with shape"):
+        tensor_type(scaled_tensor((8, 2), 3), "file")

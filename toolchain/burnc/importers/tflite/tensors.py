@@ -46,7 +46,8 @@ def tensor_type(tensor: FileTensor, where: str) -> TensorType:
 def _quant(tensor: FileTensor, place: str) -> QuantParams | None:
     if not tensor.scale or tensor.type not in ("INT8", "INT16", "INT32", "INT64"):
         return None
-    count, axis = len(tensor.scale), tensor.quantized_dimension
+    # A vector has one axis to vary along; converters of old wrote the weights' axis beside a depthwise bias.
+    count, axis = len(tensor.scale), tensor.quantized_dimension if len(tensor.shape) > 1 else 0
     zero_point = tensor.zero_point or (0,) * count
     if count > 1 and not (0 <= axis < len(tensor.shape) and tensor.shape[axis] == count):
         raise ModelFileError(f"{count} scales along axis {axis} do not go with shape {list(tensor.shape)}", where=place)
