@@ -99,40 +99,95 @@ def recurrent_model(
 SEQUENCE = {"x": np.random.default_rng(6).normal(size=(5, 2, 2)).astype(F32)}
 
 
+def same_as_onnx(model: onnx.ModelProto, feeds: dict[str, Array] = SEQUENCE) -> list[Array]:
+    results, wanted = run_model(model, feeds), run_onnx(model, feeds)
+    assert [disagreement(a, b) for a, b in zip(results, wanted, strict=True)] == [[]] * len(wanted)
+    return results
+
+
 @pytest.mark.parametrize("linear_before_reset", [0, 1])
-def test_u082_gru_is_refused_by_name(linear_before_reset: int):
-    model = recurrent_model("GRU", 3, 1, ["y"], linear_before_reset=linear_before_reset)
-    with pytest.raises(UnsupportedError, match="GRU"):
-        import_onnx(model)
+def test_u082_gru_of_both_forms(linear_before_reset: int):
+    model = recurrent_model("GRU", 3, 1, ["y", "h"], linear_before_reset=linear_before_reset)
+    same_as_onnx(model)
+    other = recurrent_model("GRU", 3, 1, ["y", "h"], linear_before_reset=1 - linear_before_reset)
+    assert not np.allclose(run_model(model, SEQUENCE)[0], run_model(other, SEQUENCE)[0], atol=1e-3)
 
 
 @pytest.mark.parametrize(("direction", "directions"), [("forward", 1), ("reverse", 1), ("bidirectional", 2)])
 def test_u088_lstm_directions(direction: str, directions: int):
-    model = recurrent_model("LSTM", 4, directions, ["y", "h", "c"], direction=direction)
-    results, wanted = run_model(model, SEQUENCE), run_onnx(model, SEQUENCE)
-    assert [disagreement(a, b) for a, b in zip(results, wanted, strict=True)] == [[], [], []]
+    results = same_as_onnx(recurrent_model("LSTM", 4, directions, ["y", "h", "c"], direction=direction))
     assert results[0].shape == (5, directions, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"activations": ["Relu", "Tanh", "Tanh"]},
+        {"activations": ["LeakyRelu", "Tanh", "Elu"], "activation_alpha": [0.4]},
+        {"clip": 0.4},
+        {"input_forget": 1},
+    ],
+)
+def test_u088_lstm_attributes(attributes: dict[str, Any]):
+    same_as_onnx(recurrent_model("LSTM", 4, 1, ["y", "h", "c"], **attributes))
+
+
+def test_u088_lstm_peepholes():
+    model = recurrent_model("LSTM", 4, 1, ["y"])
+    model.graph.node[0].input.extend(["", "", "", "p"])
+    model.graph.initializer.append(numpy_helper.from_array(np.linspace(-1, 1, 9, dtype=F32)[None], "p"))
+    same_as_onnx(model)
 
 
 @pytest.mark.parametrize(
     ("attributes", "why"),
     [
-        ({"activations": ["Relu", "Tanh", "Tanh"]}, "activations"),
-        ({"clip": 3.0}, "clip"),
-        ({"input_forget": 1}, "input_forget"),
+        ({"activations": ["Swish", "Tanh", "Tanh"]}, "swish is none of"),
+        ({"activations": ["Sigmoid", "ScaledTanh", "Tanh"]}, "ScaledTanh needs its activation_alpha"),
+        ({"activations": ["Sigmoid", "Tanh"]}, "2 activations; 3 are needed"),
+        ({"direction": "bidirectional"}, "weights for 1 directions"),
+        ({"hidden_size": 4}, "hidden_size = 4"),
     ],
 )
-def test_u088_other_lstms_are_refused_by_name(attributes: dict[str, Any], why: str):
-    with pytest.raises(UnsupportedError, match=rf"'layer'\s+LSTM\s+.*{why}"):
-        import_onnx(recurrent_model("LSTM", 4, 1, ["y"], **attributes))
-
-
-def test_u088_peepholes_are_refused_by_name():
+def test_u088_what_no_lstm_is_is_refused_by_name(attributes: dict[str, Any], why: str):
     model = recurrent_model("LSTM", 4, 1, ["y"])
-    model.graph.node[0].input.extend(["", "", "", "p"])
-    model.graph.initializer.append(numpy_helper.from_array(np.ones((1, 9), F32), "p"))
-    with pytest.raises(UnsupportedError, match="peepholes"):
+    del model.graph.node[0].attribute[:]
+    model.graph.node[0].attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
+    with pytest.raises(UnsupportedError, match=rf"'layer'\s+LSTM\s+.*{why}"):
         import_onnx(model)
+
+
+RECURRENT = [("RNN", 1), ("GRU", 3), ("LSTM", 4)]
+
+
+@pytest.mark.parametrize(("op_type", "gates"), RECURRENT)
+@pytest.mark.parametrize("as_input", [False, True])
+def test_lengths_of_sequences(op_type: str, gates: int, as_input: bool):
+    model = recurrent_model(op_type, gates, 2, ["y", "h"], direction="bidirectional")
+    model.graph.node[0].input.append("ends")
+    ends, feeds = np.array([2, 5], np.int32), dict(SEQUENCE)
+    if as_input:
+        model.graph.input.append(helper.make_tensor_value_info("ends", TensorProto.INT32, [2]))
+        feeds["ends"] = ends
+    else:
+        model.graph.initializer.append(numpy_helper.from_array(ends, "ends"))
+    same_as_onnx(model, feeds)
+
+
+@pytest.mark.parametrize(("op_type", "gates"), RECURRENT)
+def test_batch_first(op_type: str, gates: int):
+    """onnxruntime refuses layout 1, so the oracle is what it gives with the axes exchanged."""
+    model = recurrent_model(op_type, gates, 1, ["y", "h"])
+    wanted = run_onnx(model, SEQUENCE)
+    model.graph.node[0].attribute.append(helper.make_attribute("layout", 1))
+    del model.graph.value_info[:]
+    for value in (*model.graph.output, *model.graph.input):
+        sizes = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        order = {"x": (1, 0, 2), "y": (2, 0, 1, 3), "h": (1, 0, 2)}[value.name]
+        value.CopyFrom(helper.make_tensor_value_info(value.name, TensorProto.FLOAT, [sizes[i] for i in order]))
+    y, h = run_model(model, {"x": SEQUENCE["x"].transpose(1, 0, 2)})
+    assert disagreement(y, wanted[0].transpose(2, 0, 1, 3)) == []
+    assert disagreement(h, wanted[1].transpose(1, 0, 2)) == []
 
 
 def wide_layer(columns: int, with_bias: bool) -> Graph:

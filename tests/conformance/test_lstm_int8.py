@@ -71,7 +71,7 @@ def test_the_whole_network():
 
 
 def quantized(direction: str, clip: float, power: int, zero: int) -> Graph:
-    a = LstmAttrs(direction, clip)
+    a = LstmAttrs(direction, cell_clip=clip)
     directions, batch, size, hidden = len(a.backward), 2, 3, 4
     rng = np.random.default_rng(11)
     h = TensorType(DType.INT8, (directions, batch, hidden), QuantParams.per_tensor(1 / 120, zero))
@@ -85,8 +85,9 @@ def quantized(direction: str, clip: float, power: int, zero: int) -> Graph:
         data = rng.integers(-127, 128, (directions, 4 * hidden, columns)).astype(np.int8)
         operands.append(b.constant(name, data, QuantParams.per_axis(rows, 1)))
     operands.append(b.constant("b", rng.integers(-3000, 3000, (directions, 8 * hidden)).astype(np.int32)))
+    lengths = b.constant("lengths", np.array([5, 3], np.int32)) if direction == "bidirectional" else None
     states = [b.state("h", h), b.state("c", c)]
-    made = b.nodes("lstm", [*operands, *(s.read for s in states)], a, outputs=["y", "h_next", "c_next"])
+    made = b.nodes("lstm", [*operands, lengths, *(s.read for s in states), None], a, outputs=["y", "h_next", "c_next"])
     for value, type_ in zip(made, (h, h, c), strict=True):
         value.type = value.type.with_quant(type_.quant)
     for state, value in zip(states, made[1:], strict=True):

@@ -202,7 +202,7 @@ def load(
         batch: the batch size where the file leaves it open; 1 by default.
         float_edges: keep the float inputs and outputs of a quantized ONNX file.
         states: inputs of an ONNX file that become state, and the outputs that they hold in the next run.
-        streaming: layers with memory (LSTM) keep it from run to run, so that a long stream can be fed in pieces.
+        streaming: layers with memory (RNN, GRU, LSTM) keep it from run to run: a long stream can be fed in pieces.
 
     Raises:
         ModelFileError: the file is damaged or foreign. UnsupportedError: lists every operator burnc cannot carry.

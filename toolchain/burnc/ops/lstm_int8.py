@@ -18,10 +18,12 @@ from burnc.kernel.expr import Expr
 from burnc.kernel.fixed_point import sigmoid_int16, tanh_int16
 from burnc.numerics import sigmoid_int16 as sigmoid_of
 from burnc.numerics import tanh_int16 as tanh_of
+from burnc.ops.recurrent import steps, through
 from burnc.ops.requantize import Integers, rescaled
 
 GATE_SCALE, ONE_SCALE = 2.0**-12, 2.0**-15  # of what goes into sigmoid and tanh, of what they give
 GATE_POWER = -12
+OPERANDS = 8
 INT16 = DType.INT16.limits
 
 
@@ -47,55 +49,32 @@ class Scales:
         return np.broadcast_to(products.astype(np.float64) / GATE_SCALE, (rows,))
 
 
-def body_int8(
-    k: KernelBuilder,
-    a: Any,
-    x: Tensor,
-    w: Tensor,
-    r: Tensor,
-    b: Tensor | None,
-    h0: Tensor | None,
-    c0: Tensor | None,
-    y: Tensor,
-    h: Tensor,
-    c: Tensor,
-) -> None:
+def body_int8(k: KernelBuilder, a: Any, *tensors: Tensor | None) -> None:
     """Stages as in the float kernel: the gates of a step, then c and h."""
-    length, batch, size = x.shape
-    hidden, scales, zero = r.shape[2], Scales(k.node), y.type.zero_point
+    operands, results = tensors[:OPERANDS], [t for t in tensors[OPERANDS:] if t is not None]
+    y, _, c = results
+    _, _, batch, hidden = y.shape
+    scales, zero = Scales(k.node), y.type.zero_point
     gates = k.scratch("gates", DType.INT16, (batch, 4 * hidden))
 
     def clamp(value: Expr, limits: tuple[int, int] = INT16) -> Expr:
         return k.minimum(k.maximum(value, limits[0]), limits[1])
 
-    for d, backward in enumerate(a.backward):
-        for n, j in k.grid((batch, hidden), "n j"):
-            h[d, n, j] = h0.raw(d, n, j) if h0 else zero
-            c[d, n, j] = c0.raw(d, n, j) if c0 else 0
+    for step in steps(k, a, operands, results):
+        for n, g in k.grid((batch, 4 * hidden), "n gate"):
+            given = step.from_input(n, g)
+            before = step.add_recurrent(k.accumulator(step.recurrent_bias(g)), n, g)
+            parts = (clamp(k.scale_by_row(s.value, f, g)) for s, f in ((given, scales.x), (before, scales.h)))
+            gates[n, g] = clamp(next(parts) + next(parts))
         k.barrier()
-        for (step,) in k.reduce((length,), "t"):
-            t = length - 1 - step if backward else step
-            for n, g in k.grid((batch, 4 * hidden), "n gate"):
-                given = k.accumulator(b[d, g] if b else 0)
-                for (i,) in k.reduce((size,), "i"):
-                    given += x[t, n, i] * w[d, g, i]
-                before = k.accumulator(b[d, g + 4 * hidden] if b else 0)
-                for (j,) in k.reduce((hidden,), "j"):
-                    before += h[d, n, j] * r[d, g, j]
-                parts = (clamp(k.scale_by_row(s.value, f, g)) for s, f in ((given, scales.x), (before, scales.h)))
-                gates[n, g] = clamp(next(parts) + next(parts))
-            k.barrier()
-            for n, j in k.grid((batch, hidden), "n j"):
-                forget = k.scale_by(sigmoid_int16(k, gates[n, j + 2 * hidden]) * c[d, n, j], scales.forget)
-                update = sigmoid_int16(k, gates[n, j]) * tanh_int16(k, gates[n, j + 3 * hidden], GATE_POWER)
-                cell = clamp(clamp(forget) + clamp(k.scale_by(update, scales.update)))
-                cell = k.let("cell", clamp(cell, scales.clip))
-                product = sigmoid_int16(k, gates[n, j + hidden]) * tanh_int16(k, cell, scales.power)
-                out = k.let("out", clamp(k.scale_by(product, scales.out) + zero, y.type.dtype.limits))
-                c[d, n, j] = cell
-                h[d, n, j] = out
-                y[t, d, n, j] = out
-            k.barrier()
+        for n, j in k.grid((batch, hidden), "n j"):
+            forget = k.scale_by(sigmoid_int16(k, gates[n, j + 2 * hidden]) * c[step.d, n, j], scales.forget)
+            update = sigmoid_int16(k, gates[n, j]) * tanh_int16(k, gates[n, j + 3 * hidden], GATE_POWER)
+            cell = clamp(clamp(forget) + clamp(k.scale_by(update, scales.update)))
+            cell = k.let("cell", clamp(cell, scales.clip))
+            product = sigmoid_int16(k, gates[n, j + hidden]) * tanh_int16(k, cell, scales.power)
+            out = k.let("out", clamp(k.scale_by(product, scales.out) + zero, y.type.dtype.limits))
+            step.store(n, j, out, cell)
 
 
 def integer(
@@ -104,39 +83,44 @@ def integer(
     w: Integers,
     r: Integers,
     b: Integers | None = None,
+    lengths: Integers | None = None,
     h0: Integers | None = None,
     c0: Integers | None = None,
-) -> tuple[Integers, Integers, Integers]:
-    scales, hidden, zero = Scales(node), r.shape[2], node.outputs[0].type.zero_point
-    types = [v.type for v in node.outputs]
-    y = np.zeros(types[0].shape, np.int64)
-    h = np.full(types[1].shape, zero) if h0 is None else h0.astype(np.int64)
-    c = np.zeros(types[2].shape, np.int64) if c0 is None else c0.astype(np.int64)
-    for d, backward in enumerate(node.attrs.backward):
-        bias = np.zeros(2 * w.shape[1], np.int64) if b is None else b[d].astype(np.int64)
-        for t in range(len(x))[:: -1 if backward else 1]:
-            given = (x[t].astype(np.int64) - node.input(0).type.zero_point) @ w[d].astype(np.int64).T
-            before = (h[d] - zero) @ r[d].astype(np.int64).T
-            parts = (
-                rescaled(node, given + bias[: len(w[d])], scales.x),
-                rescaled(node, before + bias[len(w[d]) :], scales.h),
-            )
-            gates = np.clip(sum(np.clip(part, *INT16) for part in parts), *INT16)
-            i, o, f, g = (gates[:, n * hidden : (n + 1) * hidden] for n in range(4))
-            forget = rescaled(node, sigmoid_of(f) * c[d], scales.forget)
-            update = rescaled(node, sigmoid_of(i) * tanh_of(g, GATE_POWER), scales.update)
-            c[d] = np.clip(np.clip(np.clip(forget, *INT16) + np.clip(update, *INT16), *INT16), *scales.clip)
-            out = rescaled(node, sigmoid_of(o) * tanh_of(c[d], scales.power), scales.out)
-            h[d] = y[t, d] = np.clip(out + zero, -128, 127)
-    return y.astype(np.int8), h.astype(np.int8), c.astype(np.int16)
+    p: None = None,
+) -> tuple[Integers, ...]:
+    scales, zero = Scales(node), node.outputs[0].type.zero_point
+    shape = node.outputs[1].type.shape
+    bias = np.zeros((len(w), 2, w.shape[1]), np.int64) if b is None else b.astype(np.int64).reshape(len(w), 2, -1)
+
+    def step(d: int, given: Integers, h: Integers, c: Integers) -> tuple[Integers, Integers]:
+        sums = (given.astype(np.int64) - node.input(0).type.zero_point) @ w[d].astype(np.int64).T + bias[d, 0]
+        before = (h - zero) @ r[d].astype(np.int64).T + bias[d, 1]
+        parts = rescaled(node, sums, scales.x), rescaled(node, before, scales.h)
+        gates = np.clip(sum(np.clip(part, *INT16) for part in parts), *INT16)
+        i, o, f, g = np.split(gates, 4, axis=-1)
+        forget = rescaled(node, sigmoid_of(f) * c, scales.forget)
+        update = rescaled(node, sigmoid_of(i) * tanh_of(g, GATE_POWER), scales.update)
+        cell = np.clip(np.clip(np.clip(forget, *INT16) + np.clip(update, *INT16), *INT16), *scales.clip)
+        out = rescaled(node, sigmoid_of(o) * tanh_of(cell, scales.power), scales.out)
+        return np.clip(out + zero, -128, 127), cell
+
+    h = np.full(shape, zero, np.int64) if h0 is None else h0.astype(np.int64)
+    c = np.zeros(shape, np.int64) if c0 is None else c0.astype(np.int64)
+    results = through(np, node.attrs, x, lengths, [h, c], step, zero)
+    return tuple(found.astype(v.type.dtype.numpy) for found, v in zip(results, node.outputs, strict=True))
 
 
 def check_quantized(node: Node) -> None:
     """Raises GraphError where a quantized lstm is not of the form above, or a sum could overflow."""
     where = f"node {node.name!r}, operator lstm"
+    a = node.attrs
+    if a.activations or a.clip or a.input_forget or node.inputs[7] is not None:
+        raise GraphError(
+            "only its own activations, without clip, peepholes or coupled gates, are quantized", where=where
+        )
     x, w, r = (node.input(i) for i in range(3))
     y, h, c = (value.type for value in node.outputs)
-    pairs = [(y, h), *((value.type, t) for value, t in zip(node.inputs[4:], (h, c), strict=True) if value is not None)]
+    pairs = [(y, h), *((value.type, t) for value, t in zip(node.inputs[5:7], (h, c), strict=True) if value is not None)]
     if any(given.quant != kept.quant for given, kept in pairs):
         raise GraphError("y and the states must keep their parameters", where=where)
     if c.zero_point != 0 or math.frexp(c.scale)[0] != 0.5:

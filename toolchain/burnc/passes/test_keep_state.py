@@ -15,7 +15,7 @@ def recurrent(length: int, initial: Array | None = None) -> Graph:
     x = b.input("x", TensorType(DType.FLOAT32, (length, 1, 3)))
     w, r, bias = (b.constant(n, rng.normal(size=s).astype(np.float32)) for n, s in SHAPES.items())
     start = None if initial is None else b.constant("h0", initial)
-    graph.outputs = [b.nodes("lstm", [x, w, r, bias, start, None], name="lstm", outputs=["y"])[0]]
+    graph.outputs = [b.nodes("lstm", [x, w, r, bias, None, start, None, None], name="lstm", outputs=["y"])[0]]
     return graph
 
 
