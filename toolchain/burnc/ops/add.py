@@ -16,8 +16,9 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
-from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.nary import chained
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
@@ -109,6 +110,7 @@ add = OpSpec(
     factors=factors,
     onnx=(
         onnx_op("Add", build=from_onnx),
+        onnx_op("QLinearAdd", build=quantized_form(from_onnx, 0, 3), domain=ONNXRUNTIME, integers=True),
         onnx_op("Sum", build=chained("add")),
         onnx_op("Mean", build=chained("add", mean=True)),
     ),

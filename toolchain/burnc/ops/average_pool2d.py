@@ -25,9 +25,10 @@ from burnc.ops.activation import through_activation
 from burnc.ops.case import Operand, case
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.expand import ExpandAttrs
-from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.max_pool2d import global_window, kernel_shape
 from burnc.ops.max_pool2d import infer as infer_pooled
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
@@ -220,7 +221,14 @@ average_pool2d = OpSpec(
     gradient=gradient,
     quant=QuantRule(),
     factors=factors,
-    onnx=(onnx_op("AveragePool", build=from_onnx), onnx_op("GlobalAveragePool", build=from_onnx_global)),
+    onnx=(
+        onnx_op("AveragePool", build=from_onnx),
+        onnx_op("GlobalAveragePool", build=from_onnx_global),
+        onnx_op("QLinearAveragePool", build=quantized_form(from_onnx, 0), domain=ONNXRUNTIME, integers=True),
+        onnx_op(
+            "QLinearGlobalAveragePool", build=quantized_form(from_onnx_global, 0), domain=ONNXRUNTIME, integers=True
+        ),
+    ),
     tflite=(tflite_op("AVERAGE_POOL_2D", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

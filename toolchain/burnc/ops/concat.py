@@ -12,7 +12,8 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, Operand, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
+from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.requantize import Integers
 from burnc.ops.slice import SliceAttrs
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -70,6 +71,14 @@ def from_onnx(node: FileNode) -> list[Value]:
     return _build(node)
 
 
+def from_onnx_quantized(node: FileNode) -> list[Value]:
+    """QLinearConcat: the result's scale and zero point, then each operand with its own."""
+    if len(node.inputs) < 5 or len(node.inputs) % 3 != 2:
+        node.refuse(f"{len(node.inputs)} inputs are no operands with scale and zero point each")
+    operands = [real(node, index) for index in range(2, len(node.inputs), 3)]
+    return stored(node, float_form(node, from_onnx, operands), 0)
+
+
 def from_tflite(node: FileNode) -> list[Value]:
     if node.attribute("fused_activation_function", "NONE") != "NONE":
         node.refuse("a fused activation is not supported")
@@ -120,7 +129,10 @@ concat = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
-    onnx=(onnx_op("Concat", build=from_onnx),),
+    onnx=(
+        onnx_op("Concat", build=from_onnx),
+        onnx_op("QLinearConcat", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("CONCATENATION", build=from_tflite), tflite_op("PACK", build=from_tflite_pack)),
     to_onnx=to_onnx,
     permuted=permuted,

@@ -21,6 +21,7 @@ from burnc.ops.case import case, weights
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spatial import (
@@ -144,6 +145,11 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [from_nhwc(node, y, rank)]
 
 
+def from_onnx_quantized(node: FileNode) -> list[Value]:
+    operands = [real(node, 0), real(node, 3), real_bias(node, 8, (1, 4))]
+    return stored(node, float_form(node, from_onnx, operands), 6)
+
+
 def from_tflite_conv(node: FileNode) -> list[Value]:
     x, w = node.input(0), node.input(1)
     if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[3] == 0 or x.type.shape[3] % w.type.shape[3]:
@@ -202,7 +208,7 @@ conv2d = OpSpec(
     gradient=gradient,
     quant=QuantRule(weights=1, bias=2),
     macs=macs,
-    onnx=(onnx_op("Conv", build=from_onnx),),
+    onnx=(onnx_op("Conv", build=from_onnx), onnx_op("QLinearConv", build=from_onnx_quantized, integers=True)),
     tflite=(
         tflite_op("CONV_2D", build=from_tflite_conv),
         tflite_op("DEPTHWISE_CONV_2D", build=from_tflite_depthwise),

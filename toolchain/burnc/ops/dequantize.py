@@ -14,8 +14,9 @@ from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.numerics import dequantize as dequantize_values
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.quantize import onnx_params, per_axis
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
+from burnc.ops.parameters import dequantized_by_inputs, held_params
+from burnc.ops.quantize import per_axis
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
 
@@ -41,16 +42,22 @@ def body(k: KernelBuilder, a: DequantizeAttrs, x: Tensor, y: Tensor) -> None:
 
 
 def from_onnx(node: FileNode) -> list[Value]:
-    """Scale and zero point move into the input's type; one value that is read by two sets of them is refused."""
-    x = node.input(0)
-    quant = onnx_params(node, x.type.dtype)
-    if x.type.quant is None:
+    """Scale and zero point move into the type of the input where that is free to take them."""
+    x, quant = node.input(0), held_params(node)
+    if quant is None:
+        return [dequantized_by_inputs(node)]
+    if x.type.quant is None and not _is_read_as_it_is(node, x):
         x.type = x.type.with_quant(quant)
     elif x.type.quant != quant and x.data is not None:
         x = node.new_constant(x.name, x.data, quant)
-    elif x.type.quant != quant:
-        node.refuse(f"%{x.name} is quantized by other parameters: {x.type}")
+    if x.type.quant != quant:
+        return [dequantized_by_inputs(node)]
     return [node.emit("dequantize", [x], quant=None)]
+
+
+def _is_read_as_it_is(node: FileNode, x: Value) -> bool:
+    """Whether operators without quantization make or read these integers."""
+    return x.producer is not None or any(x in reader.present_inputs for reader in node.builder.graph.nodes)
 
 
 def from_tflite(node: FileNode) -> list[Value]:
@@ -73,7 +80,10 @@ dequantize = OpSpec(
     integer=lambda node, x: dequantize_values(x, node.input(0).type),
     body=body,
     quant=QuantRule(),
-    onnx=(onnx_op("DequantizeLinear", build=from_onnx),),
+    onnx=(
+        onnx_op("DequantizeLinear", build=from_onnx, integers=True),
+        onnx_op("DequantizeLinear", build=from_onnx, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("DEQUANTIZE", build=from_tflite),),
     to_onnx=to_onnx,
 )

@@ -18,7 +18,8 @@ from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
 from burnc.ops.case import ALL_KINDS, case, weights
-from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
@@ -133,6 +134,14 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("add", [product, bias], name=f"{node.name}.add")]
 
 
+def from_onnx_quantized(node: FileNode) -> list[Value]:
+    """QGemm: alpha belongs to the scales of B and C; without a scale of its own the result is float."""
+    alpha, axis = float(node.attribute("alpha", 1.0)), 0 if node.attribute("transB", 0) else 1
+    operands = [real(node, 0), real(node, 3, axis, alpha), real_bias(node, 6, (1, 4), alpha)]
+    result = float_form(node, from_onnx, operands, alpha=1.0)
+    return stored(node, result, 7) if node.has_input(7) else [result]
+
+
 def _swapped(node: FileNode, x: Value) -> Value:
     return node.emit("transpose", [x], TransposeAttrs(SWAPPED), last=False, name=f"{node.name}.transpose")
 
@@ -190,7 +199,10 @@ fully_connected = OpSpec(
     quant=QuantRule(weights=1, bias=2, dtypes=(DType.INT8, DType.INT16)),
     factors=factors,
     macs=macs,
-    onnx=(onnx_op("Gemm", build=from_onnx),),
+    onnx=(
+        onnx_op("Gemm", build=from_onnx),
+        onnx_op("QGemm", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("FULLY_CONNECTED", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

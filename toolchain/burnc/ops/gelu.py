@@ -13,14 +13,13 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr
 from burnc.numerics.erf import erf
 from burnc.ops.case import Operand, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each
 
 SLOPE = math.sqrt(2 / math.pi)
 CUBIC = 0.044715
-MICROSOFT = "com.microsoft"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def from_tflite(node: FileNode) -> list[Value]:
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     # ONNX has Gelu from opset 20, burnc writes 19: onnxruntime's own operators mean the same.
     name = "FastGelu" if node.attrs.approximate == "tanh" else "Gelu"
-    w.emit(name, [w.input(node, 0)], [w.output(node)], domain=MICROSOFT)
+    w.emit(name, [w.input(node, 0)], [w.output(node)], domain=ONNXRUNTIME)
 
 
 gelu = OpSpec(
@@ -80,8 +79,8 @@ gelu = OpSpec(
     quant=QuantRule(),
     onnx=(
         onnx_op("Gelu", build=from_onnx),
-        onnx_op("Gelu", domain=MICROSOFT),
-        onnx_op("FastGelu", domain=MICROSOFT, build=from_fast_gelu),
+        onnx_op("Gelu", domain=ONNXRUNTIME),
+        onnx_op("FastGelu", domain=ONNXRUNTIME, build=from_fast_gelu),
     ),
     tflite=(tflite_op("GELU", build=from_tflite),),
     to_onnx=to_onnx,

@@ -9,7 +9,8 @@ import numpy as np
 
 from burnc.ir import Array, Node
 from burnc.ops.case import EDGES, Operand, case
-from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, onnx_op, tflite_op
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import rescaled, to_output
 from burnc.ops.spec import OpSpec, QuantRule, same_type
 from burnc.ops.unary import each, floats_only, written_as
@@ -34,6 +35,8 @@ def forward(xp: Any, a: LeakyReluAttrs, x: Any) -> Any:
     return xp.where(x < 0, x * x.dtype.type(a.alpha), x)
 
 
+FROM_ONNX = floats_only("leaky_relu", "alpha")
+
 leaky_relu = OpSpec(
     name="leaky_relu",
     attrs=LeakyReluAttrs,
@@ -42,7 +45,10 @@ leaky_relu = OpSpec(
     integer=integer,
     body=each(lambda k, a, x: k.select(x < 0, x * a.alpha, x)),
     quant=QuantRule(),
-    onnx=(onnx_op("LeakyRelu", build=floats_only("leaky_relu", "alpha")),),
+    onnx=(
+        onnx_op("LeakyRelu", build=FROM_ONNX),
+        onnx_op("QLinearLeakyRelu", build=quantized_form(FROM_ONNX, 0), domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("LEAKY_RELU", attrs={"alpha": "alpha"}),),
     to_onnx=written_as("LeakyRelu", alpha="alpha"),
     cases=(

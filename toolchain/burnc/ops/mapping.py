@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from burnc.ir import Array, Builder, QuantParams, State, TensorType, Value
 from burnc.numerics import dequantize, quantize
+
+ONNXRUNTIME = "com.microsoft"
+"""The ONNX domain of onnxruntime's own operators."""
 
 LARGEST_KNOWN = 2**24
 """Elements. What mappings ask for are shapes, axes and weights; a few operators can make any amount out of nothing."""
@@ -51,10 +54,14 @@ class FileNode:
     def has_input(self, index: int) -> bool:
         return index < len(self.inputs) and self.inputs[index] is not None
 
+    def known(self, index: int) -> Array | None:
+        """The data of an input that must be there, where they are constant."""
+        return known_data(self.input(index))
+
     def constant(self, index: int, what: str) -> Array:
         """The data of an input that must be constant; ``what`` says what it is, for the refusal."""
         value = self.input(index)
-        data = _known(value)
+        data = self.known(index)
         if data is None:
             self.refuse(f"{what} (%{value.name}) is computed at run time; it must be constant")
         return data
@@ -99,24 +106,37 @@ class FileNode:
         rest.setdefault("outputs", (f"{self.name}.{op}",))
         return self.builder.node(op, inputs, attrs, **rest)
 
+    def part(
+        self, name: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any] | None = None, result: str = ""
+    ) -> FileNode:
+        """An operator that this one is made of, called ``name``, as its result is unless a name is given."""
+        return replace(
+            self,
+            name=name,
+            inputs=tuple(inputs),
+            attributes=attributes or {},
+            output_names=(result or name,),
+            output_types=(None,),
+        )
+
     def new_constant(self, hint: str, data: Array, quant: QuantParams | None = None) -> Value:
         return self.builder.constant(f"{self.name}.{hint}", np.asarray(data), quant)
 
 
-def _known(value: Value) -> Array | None:
+def known_data(value: Value) -> Array | None:
     """A constant's data, also where operators compute it from constants alone (shape arithmetic, QDQ of constants)."""
     node = value.producer
     if node is None:
         return value.data
     if node.op in ("quantize", "dequantize"):
         source = node.input(0)
-        data = _known(source)
+        data = known_data(source)
         if data is None:
             return None
         return dequantize(data, source.type) if node.op == "dequantize" else quantize(data, value.type, node.rounding)
     if len(node.outputs) > 1 or any(v.type.quant is not None for v in [*node.present_inputs, value]):
         return None
-    operands = [None if v is None else _known(v) for v in node.inputs]
+    operands = [None if v is None else known_data(v) for v in node.inputs]
     forward = getattr(node.operator, "forward", None)
     if (
         value.type.size > LARGEST_KNOWN
@@ -159,6 +179,8 @@ class OnnxOp:
         domain: '' is the standard's own.
         lost: attribute -> value in old versions that onnx's version converter drops without a word; refused.
         old: attributes that old versions had in effect without naming them.
+        integers: it reads the integers of quantized tensors itself. Any other operator on such integers is understood
+            as the float operator on what they stand for.
     """
 
     op_type: str
@@ -167,6 +189,7 @@ class OnnxOp:
     domain: str = ""
     lost: Mapping[str, int] = field(default_factory=dict)
     old: OldForm | None = None
+    integers: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,8 +209,9 @@ def onnx_op(
     domain: str = "",
     lost: Mapping[str, int] | None = None,
     old: OldForm | None = None,
+    integers: bool = False,
 ) -> OnnxOp:
-    return OnnxOp(op_type, attrs or {}, build, domain, lost or {}, old)
+    return OnnxOp(op_type, attrs or {}, build, domain, lost or {}, old, integers)
 
 
 def tflite_op(code: str, *, attrs: Mapping[str, str] | None = None, build: Build | None = None) -> TfliteOp:

@@ -19,6 +19,7 @@ from burnc.ops import einsum
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
@@ -135,7 +136,11 @@ matmul = OpSpec(
     quant=QuantRule(),
     factors=factors,
     macs=macs,
-    onnx=(onnx_op("MatMul", build=from_onnx), onnx_op("Einsum", build=einsum.from_onnx)),
+    onnx=(
+        onnx_op("MatMul", build=from_onnx),
+        onnx_op("Einsum", build=einsum.from_onnx),
+        onnx_op("QLinearMatMul", build=quantized_form(from_onnx, 0, 3, axes=(-2, -1)), integers=True),
+    ),
     tflite=(tflite_op("BATCH_MATMUL", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

@@ -14,7 +14,8 @@ from burnc.ops.activation import through_activation
 from burnc.ops.add import clamped, infer_broadcast
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case, weights
-from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
 
@@ -66,7 +67,10 @@ mul = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(),
-    onnx=(onnx_op("Mul", build=from_onnx),),
+    onnx=(
+        onnx_op("Mul", build=from_onnx),
+        onnx_op("QLinearMul", build=quantized_form(from_onnx, 0, 3), domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("MUL", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
+from burnc.ir import Array, DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, lift
 from burnc.numerics import quantize as quantize_values
 from burnc.ops.case import Operand, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.cast import ONNX_TYPES
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
+from burnc.ops.parameters import CARRIED, held_params, quantized_by_inputs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
 
@@ -75,36 +77,17 @@ def integer(node: Node, x: Any) -> Integers:
     return quantize_values(x, node.output.type, node.rounding)
 
 
-def onnx_params(node: FileNode, dtype: DType) -> QuantParams:
-    """Constant scale and zero point of QuantizeLinear and DequantizeLinear."""
-    x = node.input(0)
-    scale = node.constant(1, "the scale").astype(np.float32)
-    zero_point = node.constant(2, "the zero point") if node.has_input(2) else np.zeros(scale.shape, dtype.numpy)
-    if node.attribute("block_size", 0):
-        node.refuse("blocked quantization is not supported")
-    if scale.shape != zero_point.shape and (scale.size, zero_point.size) != (1, 1):
-        node.refuse(f"scale {list(scale.shape)} and zero point {list(zero_point.shape)} differ in shape")
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
-        node.refuse("a scale is not positive and finite")
-    if scale.size == 1:
-        return QuantParams((float(scale.reshape(())),), (int(zero_point.reshape(())),))
-    axis = int(node.attribute("axis", 1))
-    if not -x.type.rank <= axis < x.type.rank or scale.shape != (x.type.shape[axis],):
-        node.refuse(f"{list(scale.shape)} scales along axis {axis} do not go with shape {list(x.type.shape)}")
-    return QuantParams(tuple(scale.tolist()), tuple(zero_point.tolist()), axis % x.type.rank)
-
-
 def from_onnx(node: FileNode) -> list[Value]:
-    from burnc.ops.cast import ONNX_TYPES
-
     if node.has_input(2):
         to = node.input(2).type.dtype.value
     else:
         to = ONNX_TYPES.get(node.attribute("output_dtype", 0) or 2, "")
-    if to not in ("int8", "uint8", "int16", "uint16", "int32"):
+    if to not in (*CARRIED, "int32"):
         node.refuse(f"quantization to {to or node.attribute('output_dtype')} is not supported")
-    quant = onnx_params(node, DType(to))
-    return [node.emit("quantize", [node.input(0)], QuantizeAttrs(to), quant=quant, rounding="half_even")]
+    quant, x = held_params(node), node.input(0)
+    if quant is None or x.type.dtype is not DType.FLOAT32:
+        return [quantized_by_inputs(node, to)]
+    return [node.emit("quantize", [x], QuantizeAttrs(to), quant=quant, rounding="half_even")]
 
 
 def from_tflite(node: FileNode) -> list[Value]:
@@ -130,7 +113,10 @@ quantize = OpSpec(
     integer=integer,
     body=body,
     quant=QuantRule(),
-    onnx=(onnx_op("QuantizeLinear", build=from_onnx),),
+    onnx=(
+        onnx_op("QuantizeLinear", build=from_onnx, integers=True),
+        onnx_op("QuantizeLinear", build=from_onnx, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("QUANTIZE", build=from_tflite),),
     to_onnx=to_onnx,
     pointwise=True,

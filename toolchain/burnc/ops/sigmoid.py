@@ -15,7 +15,8 @@ from burnc.numerics import (
     rounding_divide_by_pot,
 )
 from burnc.ops.case import EDGES, Operand, case
-from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, onnx_op, tflite_op
+from burnc.ops.quantized_form import quantized_form
 from burnc.ops.spec import OpSpec, QuantRule, same_type
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -52,6 +53,8 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [b.node("mul", [dy, b.node("mul", [y, b.node("sub", [one, y])])])]
 
 
+FROM_ONNX = floats_only("sigmoid")
+
 sigmoid = OpSpec(
     name="sigmoid",
     attrs=NoAttrs,
@@ -61,7 +64,10 @@ sigmoid = OpSpec(
     body=each(lambda k, a, x: 1.0 / (k.call("exp", -x) + 1.0)),
     gradient=gradient,
     quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
-    onnx=(onnx_op("Sigmoid", build=floats_only("sigmoid")),),
+    onnx=(
+        onnx_op("Sigmoid", build=FROM_ONNX),
+        onnx_op("QLinearSigmoid", build=quantized_form(FROM_ONNX, 0), domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("LOGISTIC"),),
     to_onnx=written_as("Sigmoid"),
     cases=(

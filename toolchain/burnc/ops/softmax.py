@@ -28,7 +28,8 @@ from burnc.numerics import (
 )
 from burnc.numerics import one_over_one_plus_x as reciprocal_of_one_plus
 from burnc.ops.case import Operand, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
+from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
@@ -163,6 +164,16 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("softmax", [x], SoftmaxAttrs(axis - x.type.rank if axis >= 0 else axis))]
 
 
+def from_onnx_quantized(node: FileNode) -> list[Value]:
+    """QLinearSoftmax: before opset 13 all axes from the given one on are one."""
+    last = node.input(0).type.rank - 1
+    joined = int(node.attribute("opset", 13)) < 13
+    axis = int(node.attribute("axis", 1 if joined else -1))
+    if joined and axis not in (last, -1):
+        node.refuse(f"axis {axis} of opset {node.attribute('opset')} joins several axes of {node.input(0).type.shape}")
+    return stored(node, float_form(node, from_onnx, [real(node, 0)], axis=axis), 3)
+
+
 def from_tflite(node: FileNode) -> list[Value]:
     beta = float(node.attribute("beta", 1.0))
     if beta <= 0:
@@ -188,7 +199,10 @@ softmax = OpSpec(
     body_int8=body_int8,
     gradient=gradient,
     quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
-    onnx=(onnx_op("Softmax", build=from_onnx),),
+    onnx=(
+        onnx_op("Softmax", build=from_onnx),
+        onnx_op("QLinearSoftmax", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("SOFTMAX", build=from_tflite),),
     to_onnx=to_onnx,
     permuted=permuted,

@@ -12,7 +12,8 @@ from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import Operand, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
+from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OpSpec, QuantRule, broadcast_shapes, required
 from burnc.ops.unary import NoAttrs, written_as
@@ -51,6 +52,13 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value | None]:
     return [None, summed_to(b, first, x.type.shape), summed_to(b, second, otherwise.type.shape)]
 
 
+def from_onnx_quantized(node: FileNode) -> list[Value]:
+    def chosen(float_node: FileNode) -> list[Value]:
+        return [float_node.emit("where", float_node.inputs)]
+
+    return stored(node, float_form(node, chosen, [node.input(0), real(node, 1), real(node, 4)]), 7)
+
+
 def from_tflite(node: FileNode) -> list[Value]:
     operands = [node.input(i) for i in range(3)]
     condition, x, _ = (v.type for v in operands)
@@ -74,7 +82,10 @@ where = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", integer_inputs=(0,)),
-    onnx=(onnx_op("Where"),),
+    onnx=(
+        onnx_op("Where"),
+        onnx_op("QLinearWhere", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
+    ),
     tflite=(tflite_op("SELECT", build=from_tflite), tflite_op("SELECT_V2", build=from_tflite)),
     to_onnx=written_as("Where"),
     cases=(
