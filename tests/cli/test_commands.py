@@ -62,6 +62,11 @@ class TestInspect:
         assert answer["fits"] is True
         assert 0 < answer["latency_ms"] < 100
 
+    def test_changes_name_the_nodes_of_the_file(self, burnc, tiny):
+        changes = {change["name"]: change for change in burnc("inspect", tiny, "--json").json["changes"]}
+        assert all(change["count"] and change["nodes"] for change in changes.values())
+        assert any(node.startswith("conv") for node in changes["sink transposes"]["nodes"])
+
     def test_text_names_every_tensor(self, burnc, tiny_int8):
         text = burnc("inspect", tiny_int8, "--tensors", "--board", "rp2040").stdout
         for part in ["image", "scores", "int8[1,1,8,8]", "conv2d", "Raspberry Pi Pico: fits"]:

@@ -109,6 +109,7 @@ int main(void) {{
     if ({prefix}_self_test({test_arguments}) != BURNC_STATUS_OK) {{
         return 3;
     }}
+    {reset}
     while ({fill}) {{
         {copies}
         if ({prefix}_run({arguments}) != BURNC_STATUS_OK) {{
@@ -126,15 +127,16 @@ int main(void) {{
 
 
 def driver(program: Program) -> str:
-    """A main: raw inputs from stdin, raw outputs to stdout, as many runs as there are inputs.
+    """A main: raw inputs from stdin, raw outputs to stdout, as many runs as there are inputs; state is reset before.
 
     It exits with another status than 0 where the self-test fails, a byte beside a buffer is written, a handle lies
     outside the arena or an input of the caller's own is changed.
     """
     prefix, arena = program.prefix, program.io == "arena"
     ports = [*program.inputs, *program.outputs]
-    names = ["arena"] + ([] if arena else [p.symbol for p in ports])
-    types = {"arena": f"{prefix}_arena"} | {
+    memory = ["arena", *(["state"] if program.states else [])]
+    names = memory + ([] if arena else [p.symbol for p in ports])
+    types = {name: f"{prefix}_{name}" for name in memory} | {
         p.symbol: f"{C_TYPES[p.value.type.dtype]} {{}}[{p.value.type.size}]" for p in ports
     }
     buffers, start = [], []
@@ -156,7 +158,7 @@ def driver(program: Program) -> str:
         for p in ports
         if arena
     ]
-    arguments = ["&guarded_arena.buffer"] + ([] if arena else [pointer(p) for p in ports])
+    arguments = [f"&guarded_{name}.buffer" for name in memory] + ([] if arena else [pointer(p) for p in ports])
     own = [] if arena else program.inputs
     guards = [f"guards_hold(guarded_{n}.before) && guards_hold(guarded_{n}.after)" for n in names]
 
@@ -169,6 +171,7 @@ def driver(program: Program) -> str:
         buffers="\n".join(buffers),
         start="\n".join(start),
         test_arguments=", ".join(arguments),
+        reset=f"{prefix}_reset(&guarded_state.buffer);" if program.states else "",
         arguments=", ".join(arguments),
         nulls=", ".join(["NULL", *arguments[1:]]),
         fill=" && ".join(f"fread({bytes_of(p)}, 1, stdin) == 1" for p in program.inputs),

@@ -191,7 +191,7 @@ def load(
     dims: Mapping[str, int] = _NO_DIMS,
     *,
     batch: int | None = None,
-    float_edges: bool = False,
+    float_edges: bool | None = None,
     states: Mapping[str, str] = pipeline.NO_STATES,
     streaming: bool = False,
 ) -> Model:
@@ -200,7 +200,8 @@ def load(
     Args:
         dims: values of dynamic dimensions by name.
         batch: the batch size where the file leaves it open; 1 by default.
-        float_edges: keep the float inputs and outputs of a quantized ONNX file.
+        float_edges: whether float inputs and outputs of a quantized model stay; by default TFLite files keep the types
+            that they declare, and ONNX files, which always show floats, become int8 outside too.
         states: inputs of an ONNX file that become state, and the outputs that they hold in the next run.
         streaming: layers with memory (RNN, GRU, LSTM) keep it from run to run: a long stream can be fed in pieces.
 

@@ -36,10 +36,20 @@ from burnc.importers import import_model
 from burnc.ir import Array, Graph, verify
 from burnc.ir.metadata import NOTES, SOURCE
 from burnc.ops import spec_of
-from burnc.passes import AbsorbEdges, AbsorbQdq, Change, KeepState, RestoreNames, canonical_passes, run_passes
+from burnc.passes import (
+    AbsorbEdges,
+    AbsorbQdq,
+    Change,
+    KeepState,
+    RestoreNames,
+    canonical_passes,
+    merge_changes,
+    run_passes,
+)
 from burnc.passes.rebatch import rebatch
 from burnc.quant import OBSERVERS, Dataset, calibrate, check_accumulators, error_report, prepare
 from burnc.reports import (
+    ChangeReport,
     EvaluateReport,
     ExportReport,
     InspectReport,
@@ -80,14 +90,15 @@ def load(
     *,
     dims: Mapping[str, int],
     batch: int | None = None,
-    float_edges: bool = False,
+    float_edges: bool | None = None,
     states: Mapping[str, str] = NO_STATES,
     streaming: bool = False,
 ) -> Loaded:
     """Read a model file and bring it to canonical form; a QDQ file becomes an int8 graph.
 
     Args:
-        float_edges: keep float inputs and outputs of a quantized graph.
+        float_edges: keep float inputs and outputs of a quantized graph; None for what the file means: TFLite declares
+            them, QDQ always shows floats.
         states: inputs that become state, and the outputs that they hold in the next run.
         streaming: layers with memory keep it from run to run.
 
@@ -98,11 +109,13 @@ def load(
     graph = import_model(path, dims=dims, batch=batch, states=states)
     verify(graph)
     changes = run_passes(graph, [*canonical_passes(), *([KeepState()] if streaming else []), AbsorbQdq()])
+    if float_edges is None:
+        float_edges = graph.metadata.get(SOURCE + "format") == "tflite"
     if not float_edges:
         changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), AbsorbQdq()])
     changes += run_passes(graph, [RestoreNames()])
     check_accumulators(graph)
-    return Loaded(graph, changes)
+    return Loaded(graph, merge_changes(changes))
 
 
 @dataclass(frozen=True)
@@ -306,7 +319,7 @@ def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
         macs=sum(spec_of(n).macs(n) for n in graph.nodes),
         parameters=parameter_count(graph),
         notes=loaded.notes,
-        changes={c.name: c.count for c in loaded.changes},
+        changes=[ChangeReport(c.name, c.count, list(c.nodes)) for c in loaded.changes],
         tensors=[TensorReport(v.name, str(v.type)) for v in graph.values()],
     )
     if board is None:

@@ -182,6 +182,15 @@ class TensorReport:
 
 
 @dataclass(frozen=True)
+class ChangeReport:
+    """What a pass did to the graph: places changed, and the nodes that it removed, replaced or made."""
+
+    name: str
+    count: int
+    nodes: list[str]
+
+
+@dataclass(frozen=True)
 class InspectReport(Report):
     """``fits`` and what follows it are None without a board."""
 
@@ -194,7 +203,7 @@ class InspectReport(Report):
     parameters: int
     unsupported: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    changes: dict[str, int] = field(default_factory=dict)
+    changes: list[ChangeReport] = field(default_factory=list)
     tensors: list[TensorReport] = field(default_factory=list)
     board: str | None = None
     fits: bool | None = None

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--io-type",
     type=click.Choice(["int8", "float"]),
-    default="int8",
-    show_default=True,
-    help="Element type of a quantized model's inputs and outputs.",
+    help="Element type of a quantized model's inputs and outputs; else as a TFLite file declares them, int8 for ONNX.",
 )
 @click.option(
     "--project", type=click.Choice(["bare", "cmake"]), help="Around the C: complete firmware, or a CMake library."
@@ -64,7 +62,7 @@ def command(
     samples: int | None,
     observer: str,
     per_tensor: bool,
-    io_type: Literal["int8", "float"],
+    io_type: Literal["int8", "float"] | None,
     project: str | None,
     io: str,
     name: str,
@@ -81,10 +79,12 @@ def command(
 
     load_board(board)
     require_free(output, force=force)
-    loaded = load(model, dims, batch=batch, **state_options(), float_edges=io_type == "float")
+    loaded = load(
+        model, dims, batch=batch, **state_options(), float_edges=None if io_type is None else io_type == "float"
+    )
     if calibration is not None:
         options = QuantizeOptions(
-            observer=observer, samples=samples, per_axis=not per_tensor, io_type=io_type, require_int8=True
+            observer=observer, samples=samples, per_axis=not per_tensor, io_type=io_type or "int8", require_int8=True
         )
         with progress() as callback:
             loaded = loaded.quantize(calibration, options, callback)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,14 @@ import click
 
 from burnc.cli.options import json_option, model_options, state_options
 from burnc.cli.output import error_json, plain, say, write_json
-from burnc.cli.render import lines, megahertz, milliseconds, number, table
+from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
 from burnc.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from burnc.reports import InspectReport
+
+
+NODES_SHOWN = 3
 
 
 @click.command("inspect")
@@ -71,12 +74,18 @@ def _show(report: InspectReport, tensors: bool, board: str | None) -> None:
         click.echo()
         table(("tensor", "type"), [(tensor.name, tensor.type) for tensor in report.tensors])
     if report.changes:
-        done = ", ".join(f"{name} {count}" for name, count in report.changes.items())
-        click.echo(plain(f"\nrewritten: {done}"))
+        click.echo()
+        table(("rewritten by", ">places", "at"), [(c.name, str(c.count), _places(c.nodes)) for c in report.changes])
     for note in report.notes:
         click.echo(plain(f"note: {note}"))
     if board is not None:
         _show_board(report, board)
+
+
+def _places(nodes: Sequence[str]) -> str:
+    """The first few; all of them are in the JSON."""
+    shown = ", ".join(short(name) for name in nodes[:NODES_SHOWN])
+    return f"{shown} and {len(nodes) - NODES_SHOWN} more" if len(nodes) > NODES_SHOWN else shown
 
 
 def _show_board(report: InspectReport, name: str) -> None:

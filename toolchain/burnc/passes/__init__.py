@@ -13,7 +13,7 @@ from burnc.passes.matmul_to_fully_connected import MatmulToFullyConnected
 from burnc.passes.order_operands import OrderOperands
 from burnc.passes.remove_dead_code import RemoveDeadCode
 from burnc.passes.restore_names import RestoreNames
-from burnc.passes.rewrite import Change, Pass, RewritePass, run_passes
+from burnc.passes.rewrite import Change, Pass, RewritePass, merge_changes, run_passes
 from burnc.passes.sign_integers import SignIntegers
 from burnc.passes.sink_transposes import SinkTransposes
 
@@ -61,5 +61,6 @@ __all__ = [
     "SignIntegers",
     "SinkTransposes",
     "canonical_passes",
+    "merge_changes",
     "run_passes",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,10 +22,16 @@ class Pass(Protocol):
 
 @dataclass(frozen=True)
 class Change:
-    """For reports: a pass and the number of places it changed."""
+    """For reports: what a pass did.
+
+    Attributes:
+        count: the number of places it changed.
+        nodes: names of the nodes that it removed or put something else for, or else of those that it made.
+    """
 
     name: str
     count: int
+    nodes: tuple[str, ...] = ()
 
 
 class RewritePass:
@@ -95,14 +101,31 @@ def remove_dead_nodes(graph: Graph) -> int:
 
 def run_passes(graph: Graph, passes: Sequence[Pass]) -> list[Change]:
     """Run passes in order, over and over until none changes anything; the graph is verified after each."""
-    totals: dict[str, int] = {}
+    done: list[Change] = []
     changed = True
     while changed:
         changed = False
         for each in passes:
+            before = {node: node.name for node in graph.nodes}
             count = each.run(graph)
             if count:
                 verify(graph)
-                totals[each.name] = totals.get(each.name, 0) + count
+                done.append(Change(each.name, count, _touched(before, graph)))
                 changed = True
-    return [Change(name, count) for name, count in totals.items()]
+    return merge_changes(done)
+
+
+def merge_changes(changes: Sequence[Change]) -> list[Change]:
+    """One entry a pass, in the order in which each first did something."""
+    merged: dict[str, Change] = {}
+    for change in changes:
+        known = merged.get(change.name, Change(change.name, 0))
+        nodes = tuple(dict.fromkeys((*known.nodes, *change.nodes)))
+        merged[change.name] = Change(change.name, known.count + change.count, nodes)
+    return list(merged.values())
+
+
+def _touched(before: Mapping[Node, str], graph: Graph) -> tuple[str, ...]:
+    after = set(graph.nodes)
+    removed = [name for node, name in before.items() if node not in after or node.name != name]
+    return tuple(removed or [node.name for node in graph.nodes if node not in before])
