@@ -95,7 +95,7 @@ def test_subgraphs_are_refused_by_name():
         helper.make_node("If", ["condition"], ["y"], "branch", then_branch=body, else_branch=body),
     ]
     found = _unsupported(model_of(nodes, {"x": [1, 3]}, ["y"]))
-    assert found["branch"] == ("If", "control flow with subgraphs is not supported")
+    assert found["branch"] == ("If", "the condition ('condition') is computed at run time; it must be constant")
 
 
 def test_graph_without_the_default_domain():

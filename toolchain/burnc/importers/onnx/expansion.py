@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import helper, inliner, numpy_helper
 
+from burnc.importers.onnx.opset import first_lines
+from burnc.importers.onnx.structure import rename_tensors
 from burnc.ir import Array, TensorType
+from burnc.ops.mapping import RefusalError
+
+_BODIES = "burnc.standard_body"
 
 _SMALL = 4096
 """Bytes of a constant that is shown to the body: axes and shapes, not weights."""
@@ -31,35 +37,74 @@ def standard_body(node: onnx.NodeProto, inputs: Sequence[TensorType | Array | No
 
     Args:
         inputs: the type of each input, or its data where it is constant.
-        opset: of the model.
+        opset: of the model's default domain.
+
+    Raises:
+        RefusalError: the standard does not allow the node such inputs and attributes.
     """
     schema = _schema(node, opset)
-    if schema is None:
+    # An input of unknown type is of one that is reported already, or is no tensor.
+    if schema is None or any(name and given is None for name, given in zip(node.input, inputs, strict=True)):
         return None
-    model = _model(_complete(node, schema), inputs, opset)
+    whole = _complete(node, schema)
+    model = _model(whole, inputs, opset)
+    try:  # onnx's functions that give bodies take for granted that ranks and types are right
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
+    except Exception as error:
+        raise RefusalError(f"it breaks the ONNX standard: {first_lines(error)}") from error
     try:
-        key = (node.domain, node.op_type)
-        inlined = inliner.inline_selected_functions(model, [key], inline_schema_functions=True)
+        body = _function(schema, whole, model, opset)
+        if body is None:
+            return None
+        model.functions.append(body)
+        model.graph.node[0].domain = body.domain
+        inlined = inliner.inline_local_functions(model, convert_version=True)
         typed = onnx.shape_inference.infer_shapes(inlined, check_type=False, strict_mode=False)
     except Exception:  # noqa: BLE001 - onnx's C++ raises whatever it likes; then there is no body for such inputs
-        return None
-    if any((n.domain, n.op_type) == key for n in typed.graph.node):
         return None
     _rename(typed.graph, node)
     return StandardBody(list(typed.graph.node), list(typed.graph.value_info))
 
 
 def _schema(node: onnx.NodeProto, opset: int) -> onnx.defs.OpSchema | None:
-    """That of an operator with a body."""
-    if node.domain != "" or not onnx.defs.has(node.op_type):
+    """That of an operator with a body; those of other domains than the default one have a single version."""
+    if not onnx.defs.has(node.op_type, node.domain):
         return None
     try:
-        schema = onnx.defs.get_schema(node.op_type, opset)
+        version = _newest(node.domain) if node.domain else opset
+        schema = onnx.defs.get_schema(node.op_type, version, node.domain)
     except onnx.defs.SchemaError:
         return None
     # onnx's type stubs leave these two out.
     has_body = getattr(schema, "has_function", False) or getattr(schema, "has_context_dependent_function", False)
     return schema if has_body else None
+
+
+def _newest(domain: str) -> int:
+    return max(schema.since_version for schema in onnx.defs.get_all_schemas() if schema.domain == domain)
+
+
+def _function(
+    schema: onnx.defs.OpSchema, node: onnx.NodeProto, model: onnx.ModelProto, opset: int
+) -> onnx.FunctionProto | None:
+    """The body as a function of a domain of its own, in the newest form that the opset knows."""
+    known: Any = schema  # onnx's type stubs leave out what gives bodies
+    types = {value.name: value.type.SerializeToString() for value in [*model.graph.input, *model.graph.value_info]}
+    given = [types.get(name, b"") for name in node.input]
+    versions = known.function_opset_versions if known.has_function else known.context_dependent_function_opset_versions
+    version = max((v for v in versions if node.domain or v <= opset), default=0)
+    if not version:
+        return None
+    if known.has_function:
+        text = known.get_function_with_opset_version(version)
+    else:
+        text = known.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), given)
+    if not text:
+        return None
+    body = onnx.FunctionProto()
+    body.ParseFromString(text)
+    body.domain = _BODIES
+    return body
 
 
 def _complete(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
@@ -87,7 +132,11 @@ def _model(node: onnx.NodeProto, inputs: Sequence[TensorType | Array | None], op
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = helper.make_graph([node], "standard", fed, outputs, list(held.values()))
     graph.value_info.extend(value for name, value in typed.items() if name in held)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    imports = {"": opset, _BODIES: 1}
+    if node.domain:
+        imports[node.domain] = _newest(node.domain)
+    ids = [helper.make_opsetid(domain, version) for domain, version in imports.items()]
+    return helper.make_model(graph, opset_imports=ids, ir_version=10)
 
 
 def _rename(graph: onnx.GraphProto, node: onnx.NodeProto) -> None:
@@ -98,8 +147,7 @@ def _rename(graph: onnx.GraphProto, node: onnx.NodeProto) -> None:
         return name if not name or name in outer else f"{node.name}/{name}"
 
     for inner in graph.node:
-        inner.input[:] = [named(name) for name in inner.input]
-        inner.output[:] = [named(name) for name in inner.output]
+        rename_tensors(inner, named)
         inner.name = next((name for name in inner.output if name), inner.op_type)
     for value in graph.value_info:
         value.name = named(value.name)

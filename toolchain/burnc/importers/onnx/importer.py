@@ -13,13 +13,14 @@ from onnx import helper
 from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
 from burnc.importers.mapped import build_nodes
 from burnc.importers.onnx import constants
+from burnc.importers.onnx.control_flow import turns
 from burnc.importers.onnx.dimensions import bind_dimensions
-from burnc.importers.onnx.expansion import standard_body
+from burnc.importers.onnx.expansion import StandardBody, standard_body
 from burnc.importers.onnx.functions import check_functions, inline_functions
 from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.states import keep_states, states_of_file
-from burnc.importers.onnx.structure import live_nodes, name_nodes, tidy
+from burnc.importers.onnx.structure import live_nodes, name_nodes, reads, tidy
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
 from burnc.ir.metadata import NOTES, STATES
 from burnc.ops import onnx_mappings, operators
@@ -104,6 +105,7 @@ class _NodeImporter:
         self.values: dict[str, Value] = {}
         self.types = _inferred_types(model.graph)
         self.mappings = onnx_mappings()
+        self.used = {name for node in model.graph.node for name in reads(node)} | {v.name for v in model.graph.output}
         self.unsupported: list[Unsupported] = []
 
     def run(self, not_converted: str) -> Graph:
@@ -181,21 +183,57 @@ class _NodeImporter:
         self.values.update((name, value) for name, value in zip(node.output, results, strict=False) if name)
 
     def _expand(self, node: onnx.NodeProto) -> bool:
-        """Import the standard's definition of a node by other operators, where there is one."""
+        """Import the nodes that stand for one: its body by the standard, or the turns of its control flow."""
+        before = len(self.unsupported)
+        unrolled = turns(node, self)
+        if unrolled is not None:
+            self._unroll(node, unrolled)
+            return True
         held = [self.arrays.get(name) if name in self.arrays else self.values.get(name) for name in node.input]
-        body = standard_body(node, [v.type if isinstance(v, Value) else v for v in held], self.opset)
+        try:
+            body = standard_body(node, [v.type if isinstance(v, Value) else v for v in held], self.opset)
+        except RefusalError as refusal:
+            self._report(node, str(refusal))
+            return True
         if body is None:
             return False
-        self.types.update(_types(body.types))
-        before = len(self.unsupported)
-        for inner in body.nodes:
-            if not self._fold(inner):
-                self._map(inner)
+        self._import_body(body)
         if len(self.unsupported) > before:
             inner_fault = self.unsupported[before]
             del self.unsupported[before:]
             self._report(node, f"it is defined by {inner_fault.op}: {inner_fault.why}")
         return True
+
+    def _unroll(self, node: onnx.NodeProto, unrolled: Iterable[StandardBody]) -> None:
+        """Import turn by turn; a fault in one would only be repeated by the next."""
+        before = len(self.unsupported)
+        try:
+            for body in unrolled:
+                self._import_body(body)
+                if len(self.unsupported) > before:
+                    self._stand_in(node)
+                    return
+        except RefusalError as refusal:
+            self._report(node, str(refusal))
+        except (LookupError, TypeError, ValueError) as error:
+            self._report(node, f"its body and its attributes make no sense together ({error})")
+
+    def _import_body(self, body: StandardBody) -> None:
+        self.types.update(_types(body.types))
+        self.used.update(name for inner in body.nodes for name in reads(inner))
+        for inner in body.nodes:
+            if not self._fold(inner):
+                self._map(inner)
+
+    def known(self, name: str) -> Array | None:
+        """The data of a constant."""
+        return self.arrays.get(name)
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """That of a tensor that has been imported."""
+        if name in self.arrays:
+            return self.arrays[name].shape
+        return self.values[name].type.shape if name in self.values else None
 
     def _file_node(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> FileNode:
         return FileNode(
@@ -209,18 +247,10 @@ class _NodeImporter:
         )
 
     def _check_results(self, node: onnx.NodeProto, results: Sequence[Value]) -> None:
-        if len(results) < len(node.output) and any(self._is_used(name) for name in node.output[len(results) :]):
+        if len(results) < len(node.output) and any(name in self.used for name in node.output[len(results) :] if name):
             raise RefusalError(f"only its first {len(results)} outputs are supported")
 
-    def _is_used(self, name: str) -> bool:
-        graph = self.model.graph
-        return bool(name) and (
-            any(name in node.input for node in graph.node) or any(name == v.name for v in graph.output)
-        )
-
     def _why_unknown(self, node: onnx.NodeProto) -> str:
-        if any(a.HasField("g") or a.graphs for a in node.attribute):
-            return "control flow with subgraphs is not supported"
         if node.domain:
             return f"domain {node.domain} is unknown; register it with burnc.ops"
         return "burnc has no such operator"

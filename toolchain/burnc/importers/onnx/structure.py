@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import onnx
 
@@ -84,7 +84,7 @@ def sort_nodes(graph: onnx.GraphProto, where: str) -> list[onnx.NodeProto]:
     readers: list[list[int]] = [[] for _ in nodes]
     waiting = [0] * len(nodes)
     for index, node in enumerate(nodes):
-        needed = {producer[name] for name in _reads(node) if name in producer}
+        needed = {producer[name] for name in reads(node) if name in producer}
         waiting[index] = len(needed)
         for other in needed:
             readers[other].append(index)
@@ -118,12 +118,12 @@ def _producers(graph: onnx.GraphProto, nodes: Sequence[onnx.NodeProto], where: s
     return producer
 
 
-def _reads(node: onnx.NodeProto) -> set[str]:
+def reads(node: onnx.NodeProto) -> set[str]:
     """What a node reads, the outer tensors that its subgraphs read included."""
     names = set(node.input)
     for graph in subgraphs(node):
         for inner in graph.node:
-            names |= _reads(inner)
+            names |= reads(inner)
         names |= {value.name for value in graph.output}
     return names - set(node.output)
 
@@ -132,12 +132,32 @@ def _label(node: onnx.NodeProto) -> str:
     return f"node {node.name or (node.output[0] if node.output else '')!r} ({node.op_type})"
 
 
+def rename_tensors(node: onnx.NodeProto, named: Callable[[str], str]) -> None:
+    """Give the tensors of a node other names, in place, also where its subgraphs read them.
+
+    What a subgraph makes itself is its own: the standard forbids it to hide a name, files may.
+    """
+    node.input[:] = [named(name) for name in node.input]
+    node.output[:] = [named(name) for name in node.output]
+    for graph in subgraphs(node):
+        made = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        made.update(name for inner in graph.node for name in inner.output)
+
+        def outer(name: str, made: Collection[str] = made) -> str:
+            return name if name in made else named(name)
+
+        for inner in graph.node:
+            rename_tensors(inner, outer)
+        for value in graph.output:
+            value.name = outer(value.name)
+
+
 def live_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     """The nodes of a sorted graph that some output depends on."""
     needed = {value.name for value in graph.output}
     kept: list[onnx.NodeProto] = []
     for node in reversed(graph.node):
         if any(name in needed for name in node.output if name):
-            needed |= _reads(node)
+            needed |= reads(node)
             kept.append(node)
     return kept[::-1]
