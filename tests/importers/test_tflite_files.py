@@ -84,9 +84,14 @@ def test_types_that_are_not_carried(written, type_):
     assert f"tensor 'x' is {type_}" in first.why
 
 
-def test_several_subgraphs_are_named(written):
-    with pytest.raises(ModelFileError, match="2 subgraphs: main, main"):
-        import_tflite(written(chain_file(["x", "y"], subgraphs=2)))
+def test_the_first_subgraph_is_the_model(written):
+    graph = import_tflite(written(chain_file(["x", "y"], subgraphs=2)))
+    assert [v.name for v in graph.values()] == ["x", "y"]
+
+
+def test_a_file_without_subgraph(written):
+    with pytest.raises(ModelFileError, match="the model has no subgraph"):
+        import_tflite(written(chain_file(["x", "y"], subgraphs=0)))
 
 
 def test_every_unsupported_operator_is_listed(written):
@@ -122,7 +127,7 @@ def test_dimensions_by_name_are_an_onnx_matter():
 
 
 def test_options_are_read_by_their_schema_names():
-    operators = read_tflite(INT8_MODELS[0]).operators
+    operators = read_tflite(INT8_MODELS[0]).subgraphs[0].operators
     conv = next(o for o in operators if o.code == "CONV_2D")
     assert conv.options["padding"] == "SAME"
     assert conv.options["fused_activation_function"] == "RELU"

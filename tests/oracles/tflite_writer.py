@@ -58,13 +58,24 @@ def write_tflite(graph: Graph) -> bytes:
 
 
 class _Writer:
-    def __init__(self) -> None:
-        self.b = flatbuffers.Builder(4096)
-        self.buffers: list[Array | None] = [None]
-        self.tensors: list[tuple[str, TensorType, int]] = []
-        self.codes: list[int] = []
+    """One subgraph, the first of a file, or one beside it."""
+
+    def __init__(self, first: _Writer | None = None) -> None:
+        self.b: Any = first.b if first else flatbuffers.Builder(4096)
+        self.buffers: list[Array | None] = first.buffers if first else [None]
+        self.codes: list[int] = first.codes if first else []
+        self.subgraphs: list[_Writer] = first.subgraphs if first else []
+        self.index = len(self.subgraphs)
+        self.subgraphs.append(self)
+        self.tensors: list[tuple[str, TensorType | None, int, bool]] = []
         self.operators: list[tuple[int, list[int], list[int], str, Mapping[str, Any]]] = []
         self.of_value: dict[Value, int] = {}
+        self.inputs: list[int] = []
+        self.outputs: list[int] = []
+
+    def subgraph(self) -> _Writer:
+        """Another one of the same file; its ``inputs`` and ``outputs`` are to be set."""
+        return _Writer(self)
 
     def tensor(self, value: Value | None) -> int:
         if value is None:
@@ -78,7 +89,20 @@ class _Writer:
         if data is not None:
             buffer = len(self.buffers)
             self.buffers.append(data)
-        self.tensors.append((name, type_, buffer))
+        return self._add(name, type_, buffer)
+
+    def variable_tensor(self, name: str, type_: TensorType) -> int:
+        """A tensor that an operator keeps between runs."""
+        return self._add(name, type_, 0, is_variable=True)
+
+    def handle(self, name: str, container: str = "") -> int:
+        """Index of a resource tensor that stands for the variable of that name."""
+        made = self._add(f"{name}_handle", None, 0)
+        self.operator("VAR_HANDLE", [], [made], "VarHandleOptions", SharedName=name, Container=container)
+        return made
+
+    def _add(self, name: str, type_: TensorType | None, buffer: int, *, is_variable: bool = False) -> int:
+        self.tensors.append((name, type_, buffer, is_variable))
         return len(self.tensors) - 1
 
     def constant(self, name: str, data: Array, quant: QuantParams | None = None) -> int:
@@ -105,22 +129,13 @@ class _Writer:
         return result
 
     def finish(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+        """The file; the arguments are those of this subgraph, the first one."""
         b = self.b
+        self.inputs, self.outputs = list(inputs), list(outputs)
         buffers = [self._buffer(data) for data in self.buffers]
-        tensors = [self._tensor(*t) for t in self.tensors]
-        operators = [self._operator(*o) for o in self.operators]
+        subgraphs = [s.written() for s in self.subgraphs]
         codes = [self._code(c) for c in self.codes]
-        tensors_at = self._offsets(tflite.SubGraphStartTensorsVector, tensors)
-        operators_at = self._offsets(tflite.SubGraphStartOperatorsVector, operators)
-        inputs_at = b.CreateNumpyVector(np.array(inputs, np.int32))
-        outputs_at = b.CreateNumpyVector(np.array(outputs, np.int32))
-        tflite.SubGraphStart(b)
-        tflite.SubGraphAddTensors(b, tensors_at)
-        tflite.SubGraphAddInputs(b, inputs_at)
-        tflite.SubGraphAddOutputs(b, outputs_at)
-        tflite.SubGraphAddOperators(b, operators_at)
-        subgraph = tflite.SubGraphEnd(b)
-        subgraphs_at = self._offsets(tflite.ModelStartSubgraphsVector, [subgraph])
+        subgraphs_at = self._offsets(tflite.ModelStartSubgraphsVector, subgraphs)
         buffers_at = self._offsets(tflite.ModelStartBuffersVector, buffers)
         codes_at = self._offsets(tflite.ModelStartOperatorCodesVector, codes)
         tflite.ModelStart(b)
@@ -130,6 +145,22 @@ class _Writer:
         tflite.ModelAddBuffers(b, buffers_at)
         b.Finish(tflite.ModelEnd(b), b"TFL3")
         return bytes(b.Output())
+
+    def written(self) -> int:
+        """Offset of this subgraph in the flatbuffer."""
+        b = self.b
+        tensors = [self._tensor(*t) for t in self.tensors]
+        operators = [self._operator(*o) for o in self.operators]
+        tensors_at = self._offsets(tflite.SubGraphStartTensorsVector, tensors)
+        operators_at = self._offsets(tflite.SubGraphStartOperatorsVector, operators)
+        inputs_at = b.CreateNumpyVector(np.array(self.inputs, np.int32))
+        outputs_at = b.CreateNumpyVector(np.array(self.outputs, np.int32))
+        tflite.SubGraphStart(b)
+        tflite.SubGraphAddTensors(b, tensors_at)
+        tflite.SubGraphAddInputs(b, inputs_at)
+        tflite.SubGraphAddOutputs(b, outputs_at)
+        tflite.SubGraphAddOperators(b, operators_at)
+        return int(tflite.SubGraphEnd(b))
 
     def _offsets(self, start: Callable[..., Any], offsets: Sequence[int]) -> int:
         start(self.b, len(offsets))
@@ -146,12 +177,12 @@ class _Writer:
             tflite.BufferAddData(self.b, at)
         return int(tflite.BufferEnd(self.b))
 
-    def _tensor(self, name: str, type_: TensorType, buffer: int) -> int:
+    def _tensor(self, name: str, type_: TensorType | None, buffer: int, is_variable: bool) -> int:
         b = self.b
         name_at = b.CreateString(name)
-        shape_at = b.CreateNumpyVector(np.array(type_.shape, np.int32))
+        shape_at = b.CreateNumpyVector(np.array(type_.shape if type_ else (), np.int32))
         quant_at = None
-        if type_.quant is not None:
+        if type_ is not None and type_.quant is not None:
             scale_at = b.CreateNumpyVector(np.array(type_.quant.scale, np.float32))
             zero_at = b.CreateNumpyVector(np.array(type_.quant.zero_point, np.int64))
             tflite.QuantizationParametersStart(b)
@@ -161,8 +192,9 @@ class _Writer:
             quant_at = tflite.QuantizationParametersEnd(b)
         tflite.TensorStart(b)
         tflite.TensorAddShape(b, shape_at)
-        tflite.TensorAddType(b, TENSOR_TYPES[type_.dtype])
+        tflite.TensorAddType(b, TENSOR_TYPES[type_.dtype] if type_ else tflite.TensorType.RESOURCE)
         tflite.TensorAddBuffer(b, buffer)
+        tflite.TensorAddIsVariable(b, is_variable)
         tflite.TensorAddName(b, name_at)
         if quant_at is not None:
             tflite.TensorAddQuantization(b, quant_at)
@@ -176,8 +208,9 @@ class _Writer:
         outputs_at = b.CreateNumpyVector(np.array(outputs, np.int32))
         options_at = None
         if options:
+            written = {f: b.CreateString(v) if isinstance(v, str) else v for f, v in fields.items()}
             getattr(tflite, f"{options}Start")(b)
-            for field, number in fields.items():
+            for field, number in written.items():
                 getattr(tflite, f"{options}Add{field}")(b, number)
             options_at = getattr(tflite, f"{options}End")(b)
         tflite.OperatorStart(b)

@@ -33,7 +33,7 @@ _OPTION_TABLES = enum_names(tflite.BuiltinOptions)
 
 
 def read_options(operator: Any, count: Callable[[int], int]) -> dict[str, Any]:
-    """Every field of an operator's options table, in snake case; enumerations by name, vectors as lists.
+    """Every field of an operator's options table, in snake case; enumerations and text as ``str``, vectors as lists.
 
     Args:
         operator: a schema ``Operator``.
@@ -56,10 +56,15 @@ def read_options(operator: Any, count: Callable[[int], int]) -> dict[str, Any]:
             length = count(getattr(options, f"{getter}Length")())
             fields[name] = [getattr(options, getter)(i) for i in range(length)]
         else:
-            value = getattr(options, getter)()
-            names = _ENUMS.get(name)
-            fields[name] = value if names is None else names.get(value, f"{name} {value}")
+            fields[name] = _plain(name, getattr(options, getter)())
     return fields
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    names = _ENUMS.get(name)
+    return value if names is None else names.get(value, f"{name} {value}")
 
 
 @cache

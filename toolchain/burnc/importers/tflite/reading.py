@@ -66,25 +66,33 @@ class FileOperator:
 
 
 @dataclass(frozen=True)
-class TfliteFile:
-    """The only subgraph of a model."""
+class FileSubgraph:
+    """A subgraph of the file; inputs and outputs are tensor indices."""
 
-    where: str
-    sha256: str
+    index: int
     name: str
-    description: str
-    version: int
     tensors: tuple[FileTensor, ...]
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class TfliteFile:
+    """A model; its first subgraph is the one that runs."""
+
+    where: str
+    sha256: str
+    description: str
+    version: int
+    subgraphs: tuple[FileSubgraph, ...]
+
+
 def read_tflite(path: Path) -> TfliteFile:
     """Read a model file.
 
     Raises:
-        ModelFileError: it is missing, damaged, foreign, or has several subgraphs.
+        ModelFileError: it is missing, damaged or foreign.
     """
     where = str(path)
     try:
@@ -114,22 +122,23 @@ class _Reader:
 
     def model(self) -> TfliteFile:
         root = tflite.Model.GetRootAs(self.data, 0)
-        count = self._count(root.SubgraphsLength())
-        if count != 1:
-            names = [_text(root.Subgraphs(i).Name()) or f"subgraph {i}" for i in range(count)]
-            raise ModelFileError(
-                f"the model has {count} subgraphs: {', '.join(names)}; only models with one are supported",
-                where=self.where,
-                hint="control flow (IF, WHILE, CALL_ONCE) makes them; export the model without it",
-            )
-        graph = root.Subgraphs(0)
         codes = [root.OperatorCodes(i) for i in range(self._count(root.OperatorCodesLength()))]
+        subgraphs = [self._subgraph(root, codes, i) for i in range(self._count(root.SubgraphsLength()))]
+        if not subgraphs:
+            raise ModelFileError("the model has no subgraph", where=self.where, hint="convert the model again")
         return TfliteFile(
             where=self.where,
             sha256=hashlib.sha256(self.data).hexdigest(),
-            name=_text(graph.Name()),
             description=_text(root.Description()),
             version=int(root.Version()),
+            subgraphs=tuple(subgraphs),
+        )
+
+    def _subgraph(self, root: Any, codes: list[Any], index: int) -> FileSubgraph:
+        graph = root.Subgraphs(index)
+        return FileSubgraph(
+            index=index,
+            name=_text(graph.Name()) or ("" if index == 0 else f"subgraph_{index}"),
             tensors=tuple(self._tensor(root, graph.Tensors(i), i) for i in range(self._count(graph.TensorsLength()))),
             operators=tuple(
                 self._operator(codes, graph.Operators(i)) for i in range(self._count(graph.OperatorsLength()))
