@@ -31,6 +31,7 @@ class FileNode:
             options table under its schema name in snake case (``stride_h``), plus ``version``.
         output_types: the types that the file declares (TFLite: with quantization), None where unknown.
         builder: where new nodes go.
+        zero: what a 0 that the file leaves out stands for, in an operator on the integers of quantized tensors.
     """
 
     name: str
@@ -40,6 +41,7 @@ class FileNode:
     output_names: tuple[str, ...]
     output_types: tuple[TensorType | None, ...]
     builder: Builder
+    zero: float = 0.0
 
     def refuse(self, why: str) -> NoReturn:
         raise RefusalError(why)

@@ -123,12 +123,12 @@ def from_onnx(node: FileNode) -> list[Value]:
     pads = [(0, 0)] * x.type.rank
     for i, axis in enumerate(axes):
         pads[axis] = (int(given[i]), int(given[len(axes) + i]))
-    value = float(node.attribute("value", 0.0))
+    value = float(node.attribute("value", node.zero))
     if node.has_input(2):
         data = node.constant(2, "the padding value").reshape(-1)
         if data.size > 1:
             node.refuse(f"the padding value has {data.size} elements")
-        value = float(data[0]) if data.size else 0.0
+        value = float(data[0]) if data.size else node.zero
     if any(n < 0 for pair in pads for n in pair):
         node.refuse(f"negative pads {given.tolist()} are not supported")
     return [node.emit("pad", [x], PadAttrs(tuple(pads), value, mode))]

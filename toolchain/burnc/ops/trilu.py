@@ -51,6 +51,8 @@ def integer(node: Node, x: Integers) -> Integers:
 
 def from_onnx(node: FileNode) -> list[Value]:
     diagonal = int(node.constant(1, "k").reshape(())) if node.has_input(1) else 0
+    if node.zero:
+        node.refuse("it writes the integer 0 into a quantized tensor whose zero point is another")
     return [node.emit("trilu", [node.input(0)], TriluAttrs(bool(node.attribute("upper", 1)), diagonal))]
 
 

@@ -11,12 +11,12 @@ import onnx
 from onnx import helper
 
 from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
-from burnc.importers.mapped import build_nodes
 from burnc.importers.onnx import constants
 from burnc.importers.onnx.control_flow import turns
 from burnc.importers.onnx.dimensions import bind_dimensions
 from burnc.importers.onnx.expansion import StandardBody, standard_body
 from burnc.importers.onnx.functions import check_functions, inline_functions
+from burnc.importers.onnx.integers import build_mapped
 from burnc.importers.onnx.opset import check, convert, default_opset, infer_shapes
 from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.states import keep_states, states_of_file
@@ -175,7 +175,7 @@ class _NodeImporter:
             return
         spec, mapping = found
         try:
-            results = build_nodes(spec, mapping.attrs, mapping.build, self._file_node(node, inputs))
+            results = build_mapped(spec, mapping, self._file_node(node, inputs))
             self._check_results(node, results)
         except RefusalError as refusal:
             self._report(node, str(refusal))
