@@ -81,7 +81,7 @@ CHANGES: dict[str, Callable[[Graph], None]] = {
     "scale": retyped(1, lambda t: t.with_quant(QuantParams.per_tensor(float(np.nextafter(np.float32(0.1), 1)), 3))),
     "zero point": retyped(1, lambda t: t.with_quant(QuantParams.per_tensor(0.1, 4))),
     "no parameters": retyped(1, lambda t: t.with_quant(None)),
-    "parameters along an axis": retyped(1, lambda t: t.with_quant(QuantParams((0.1,), (3,), 0))),
+    "parameters along an axis": retyped(1, lambda t: t.with_quant(QuantParams((0.1, 0.1), (3, 3), 0))),
     "one bit of a weight": flip_a_bit,
     "signed zeros": negative_zero,
     "one integer": other_integer,

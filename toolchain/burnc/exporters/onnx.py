@@ -21,6 +21,7 @@ from onnx import helper, numpy_helper
 from burnc.errors import Unsupported, UnsupportedError
 from burnc.ir import Array, DType, Graph, Node, QuantParams, State, TensorType, Value
 from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE, STATES
+from burnc.ir.order import dataflow_order
 from burnc.numerics import dequantize
 from burnc.ops import operators
 from burnc.ops.spatial import NHWC_FROM_NCHW
@@ -299,7 +300,10 @@ class _Writer:
             facts[IO] = json.dumps(quantized, sort_keys=True)
         nodes = [[n.op, n.name, n.rounding, [v.name for v in n.outputs]] for n in self.graph.nodes]
         constants = [value.name for value in self.graph.constants()]
-        facts[NAMES] = json.dumps({"constants": constants, "nodes": nodes}, sort_keys=True)
+        place = {node: index for index, node in enumerate(self.graph.nodes)}
+        dataflow = [place[node] for node in dataflow_order(self.graph)]
+        record = {"constants": constants, "nodes": nodes, "dataflow": dataflow}
+        facts[NAMES] = json.dumps(record, sort_keys=True)
         return facts
 
 

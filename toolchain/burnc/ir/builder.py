@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
+from burnc.ir.attributes import in_float32
 from burnc.ir.graph import Graph, Node, Operator, State, Value, constant
 from burnc.ir.types import Array, QuantParams, TensorType
 
@@ -74,7 +75,7 @@ class Builder:
         """Add one node and return its outputs.
 
         Args:
-            attrs: an instance of the operator's attribute dataclass; None for its defaults.
+            attrs: an instance of the operator's attribute dataclass; None for its defaults. Numbers become float32.
             outputs: names wanted for the results; the node's own name otherwise.
             quant: quantization parameters of the first result.
 
@@ -84,7 +85,7 @@ class Builder:
         operator = self.operators.get(op)
         if operator is None:
             raise GraphError(f"there is no operator named {op!r}")
-        attrs = operator.attrs() if attrs is None else attrs
+        attrs = in_float32(operator.attrs() if attrs is None else attrs)
         wanted = name or (outputs[0] if outputs else op)
         name = _unique(wanted, self._node_names)
         try:

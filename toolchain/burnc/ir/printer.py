@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burnc.ir.attributes import float32
 from burnc.ir.graph import Graph, Node
 from burnc.ir.types import Array, format_float
 
@@ -34,8 +35,8 @@ def _print_node(node: Node) -> str:
 def _print_attrs(node: Node) -> str:
     shown = []
     for field in dataclasses.fields(node.attrs):
-        value = getattr(node.attrs, field.name)
-        if repr(value) != repr(field.default) and (value != field.default or repr(value).startswith("-")):
+        value, default = getattr(node.attrs, field.name), float32(field.default)
+        if repr(value) != repr(default) and (value != default or repr(value).startswith("-")):
             shown.append(f"{field.name}={_print_value(value)}")
     if node.rounding != "tflm":
         shown.append(f"rounding={node.rounding}")

@@ -74,7 +74,7 @@ class QuantParams:
     Attributes:
         scale: one positive float32 value for a whole tensor, or one for each index along ``axis``.
         zero_point: as many integers as ``scale`` has values.
-        axis: the axis along which the parameters differ; None for per-tensor parameters.
+        axis: the axis along which the parameters differ; None for per-tensor parameters, which a single value is.
     """
 
     scale: tuple[float, ...]
@@ -84,6 +84,8 @@ class QuantParams:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(float(np.float32(s)) for s in self.scale))
         object.__setattr__(self, "zero_point", tuple(int(z) for z in self.zero_point))
+        if len(self.scale) == 1:  # one value for all there is, whatever the axis
+            object.__setattr__(self, "axis", None)
         if len(self.scale) != len(self.zero_point):
             raise GraphError(f"{len(self.scale)} scales but {len(self.zero_point)} zero points")
         if self.axis is None and len(self.scale) != 1:

@@ -19,7 +19,7 @@ def chained(op: str, *, mean: bool = False) -> Build:
         if mean and last:
             share = node.new_constant("share", np.array(1 / len(operands), result.type.dtype.numpy))
             return [node.emit("mul", [result, share])]
-        return [result if last else node.emit("identity", [result])]
+        return [result]
 
     return build
 

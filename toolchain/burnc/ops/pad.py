@@ -124,14 +124,29 @@ def from_onnx(node: FileNode) -> list[Value]:
     for i, axis in enumerate(axes):
         pads[axis] = (int(given[i]), int(given[len(axes) + i]))
     value = float(node.attribute("value", node.zero))
-    if node.has_input(2):
+    if mode != "constant":
+        value = 0.0  # given or not, it means nothing
+    elif node.has_input(2):
         data = node.constant(2, "the padding value").reshape(-1)
         if data.size > 1:
             node.refuse(f"the padding value has {data.size} elements")
         value = float(data[0]) if data.size else node.zero
     if any(n < 0 for pair in pads for n in pair):
-        node.refuse(f"negative pads {given.tolist()} are not supported")
+        if mode != "constant":
+            node.refuse(f"negative pads {given.tolist()} are not supported in mode {mode}")
+        x = _cropped(node, x, pads)
+        pads = [(max(before, 0), max(after, 0)) for before, after in pads]
     return [node.emit("pad", [x], PadAttrs(tuple(pads), value, mode))]
+
+
+def _cropped(node: FileNode, x: Value, pads: Sequence[tuple[int, int]]) -> Value:
+    """What negative padding leaves of an operand."""
+    cut = [(-min(before, 0), -min(after, 0)) for before, after in pads]
+    sizes = [n - sum(pair) for n, pair in zip(x.type.shape, cut, strict=True)]
+    if min(sizes) < 1:
+        node.refuse(f"negative pads {list(pads)} leave nothing of {list(x.type.shape)}")
+    attrs = node.builder.operators["slice"].attrs(tuple(before for before, _ in cut), tuple(sizes))
+    return node.emit("slice", [x], attrs, last=False)
 
 
 def from_tflite(node: FileNode) -> list[Value]:

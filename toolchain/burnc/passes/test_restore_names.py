@@ -28,7 +28,7 @@ def names(graph: Graph) -> list[str]:
 
 def test_names_and_roundings_come_back() -> None:
     nodes = [["clip", "first", "single", ["hidden"]], ["clip", "second", "tflm", ["anything"]]]
-    graph = chain({"constants": [], "nodes": nodes})
+    graph = chain({"constants": [], "nodes": nodes, "dataflow": [0, 1]})
     assert RestoreNames().run(graph) == 1
     assert names(graph) == ["first", "second", "x", "hidden", "y"]
     assert [n.rounding for n in graph.nodes] == ["single", "tflm"]
@@ -42,14 +42,18 @@ def test_names_and_roundings_come_back() -> None:
         "{",
         "[" * 100_000,
         [],
-        {"constants": [], "nodes": []},
-        {"constants": ["w"], "nodes": [["clip", "a", "tflm", ["h"]], ["clip", "b", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", "a", "tflm", ["h"]], ["add", "b", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "n", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", "n", "tflm", ["x"]], ["clip", "m", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", "n", "odd", ["h"]], ["clip", "m", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", 1, "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]]},
-        {"constants": [], "nodes": [["clip", "n", "tflm", []], ["clip", "m", "tflm", ["y"]]]},
+        {"constants": [], "nodes": [], "dataflow": []},
+        {"constants": ["w"], "nodes": [["clip", "a", "tflm", ["h"]], ["clip", "b", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", "a", "tflm", ["h"]], ["add", "b", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "n", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["x"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", "n", "odd", ["h"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", 1, "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [0, 1]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [1, 0]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [0, 0]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", ["h"]], ["clip", "m", "tflm", ["y"]]], "dataflow": [0]},
+        {"constants": [], "nodes": [["clip", "n", "tflm", []], ["clip", "m", "tflm", ["y"]]], "dataflow": [0, 1]},
     ],
 )
 def test_record_that_does_not_fit_changes_nothing(record: Any) -> None:
@@ -57,3 +61,16 @@ def test_record_that_does_not_fit_changes_nothing(record: Any) -> None:
     assert RestoreNames().run(graph) == 0
     assert names(graph) == ["a", "b", "x", "h", "y"]
     assert NAMES not in graph.metadata
+
+
+def test_order_of_independent_nodes_comes_back() -> None:
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (2,)))
+    late = b.node("neg", [x], name="b", outputs=["late"])
+    early = b.node("abs", [x], name="a", outputs=["early"])
+    graph.outputs = [late, early]
+    nodes = [["abs", "a", "tflm", ["early"]], ["neg", "b", "tflm", ["late"]]]
+    graph.metadata[NAMES] = json.dumps({"constants": [], "nodes": nodes, "dataflow": [1, 0]})
+    assert RestoreNames().run(graph) == 1
+    assert [n.op for n in graph.nodes] == ["abs", "neg"]
