@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ class Setting:
         same: the result has the first input's parameters, also where the operator could have its own.
         per_tensor: weights have one scale.
         dtype: element type of the activations.
+        bias: element type of a bias over int16 activations.
         ties: scales are powers of two and the result's is four times what fits, so that exact halves occur.
     """
 
@@ -37,6 +39,7 @@ class Setting:
     per_tensor: bool = False
     ties: bool = False
     dtype: DType = DType.INT8
+    bias: DType = DType.INT64
 
 
 SETTINGS = (
@@ -51,8 +54,9 @@ SETTINGS = (
 )
 SETTINGS_INT16 = (
     Setting("typical", 0, 0, dtype=DType.INT16),
-    Setting("narrow", 0, 0, stretch=0.05, dtype=DType.INT16),
+    Setting("narrow", 0, 0, stretch=0.05, dtype=DType.INT16, bias=DType.INT32),
     Setting("wide", 0, 0, stretch=30.0, dtype=DType.INT16, per_tensor=True),
+    Setting("same", 0, 0, same=True, dtype=DType.INT16),
     Setting("ties", 0, 0, ties=True, dtype=DType.INT16),
 )
 FURTHER_ZERO_POINTS = (40, -128, 127, 0)
@@ -160,20 +164,24 @@ def int8_graph(spec: OpSpec, case: Case, setting: Setting, rounding: str = "tflm
             first, weights = values[0], values[rule.weights or 1]
             assert first is not None
             assert weights is not None
-            values.append(_bias(b, f"x{index}", data, first, weights))
+            values.append(_bias(b, f"x{index}", data, first, weights, setting))
         else:
-            zero = setting.input_zero if activations == 0 else FURTHER_ZERO_POINTS[activations - 1]
+            further = activations > 0 and setting.dtype is DType.INT8
+            zero = FURTHER_ZERO_POINTS[activations - 1] if further else setting.input_zero
             quant = shared if rule.result == "same" else _fitting(data, zero, setting)
             activations += 1
             values.append(_operand(b, operand, f"x{index}", _quantized(data, quant, setting.dtype), quant))
-    quant = None if 0 in rule.integer_outputs else _result_params(rule, shared, result, setting)
+    kind = spec.infer(attrs, [None if v is None else v.type for v in values])[0].dtype
+    quant = None if 0 in rule.integer_outputs else _result_params(rule, shared, result, setting, kind)
     graph.outputs = b.nodes(spec.name, values, attrs, name="node", outputs=("y",), quant=quant, rounding=rounding)
     return graph
 
 
-def _result_params(rule: QuantRule, shared: QuantParams, result: Array, setting: Setting) -> QuantParams:
+def _result_params(rule: QuantRule, shared: QuantParams, result: Array, setting: Setting, kind: DType) -> QuantParams:
     if isinstance(rule.result, QuantParams):
-        return rule.result
+        return rule.fixed.get((setting.dtype, kind), rule.result)
+    output_zero = 0 if kind is DType.INT32 else setting.output_zero
+    setting = dataclasses.replace(setting, dtype=kind, output_zero=output_zero)
     if rule.result == "same" or setting.same:
         return shared
     fitting = _fitting(result, setting.output_zero, setting)
@@ -206,11 +214,11 @@ def _weights(b: Builder, name: str, data: Any, weight_axis: int, setting: Settin
     return b.constant(name, _quantized(data, quant), quant)
 
 
-def _bias(b: Builder, name: str, data: Any, x: Value, weights: Value) -> Value:
+def _bias(b: Builder, name: str, data: Any, x: Value, weights: Value, setting: Setting) -> Value:
     quant = weights.type.quant
     assert quant is not None
     scale = np.float32(x.type.scale) * np.array(quant.scale, np.float32)
-    stored = np.rint(data / scale).astype(np.int64 if x.type.dtype is DType.INT16 else np.int32)
+    stored = np.rint(data / scale).astype(setting.bias.numpy if x.type.dtype is DType.INT16 else np.int32)
     axis = None if quant.axis is None else 0
     return b.constant(name, stored, QuantParams(tuple(scale.tolist()), (0,) * len(scale), axis))
 

@@ -12,22 +12,14 @@ from burnc.ir import verify
 from conformance.backends import COMPILES_SLOWLY, backend_id, host_backends
 from conformance.check import differences
 from conformance.single_node import Subject, int8_inputs, int8_subjects, merged
-from oracles.tflite_writer import NotExpressibleError, write_tflite
+from oracles.tflite_writer import expressible
 from oracles.tflm import GraphInTfliteMicro
 from requirements import requires_package
 
 SUBJECTS = list(int8_subjects())
 
 
-def _expressible(subject: Subject) -> bool:
-    try:
-        write_tflite(subject.graph())
-    except NotExpressibleError:
-        return False
-    return True
-
-
-IN_TFLITE = [subject for subject in SUBJECTS if _expressible(subject)]
+IN_TFLITE = [subject for subject in SUBJECTS if expressible(subject.graph())]
 
 # What TFLite Micro has no form of; all others must be compared with it.
 NOT_IN_TFLITE = {"gather_elements", "identity", "tile", "top_k", "trilu"}

@@ -9,7 +9,7 @@ import tflite
 
 from burnc.ir import DType, Node
 from burnc.ops.spatial import Padding
-from oracles.tflite_writer import NotExpressibleError, _activation, _Writer
+from oracles.tflite_writer import NotExpressibleError, _activation, _Writer, check_bias
 
 
 def _slice(w: _Writer, node: Node) -> None:
@@ -60,6 +60,7 @@ def _conv_transpose2d(w: _Writer, node: Node) -> None:
     a, x, weights = node.attrs, node.input(0), node.input(1)
     if a.groups != 1 or a.dilation != (1, 1) or a.pad != Padding() or any(a.extra):
         raise NotExpressibleError("TFLite's transposed convolution has no groups, dilation or explicit padding")
+    check_bias(node)
     shape = w.constant(f"{node.name}_shape", np.array(node.output.type.shape, np.int32))
     inputs = [shape, w.tensor(weights), w.tensor(x)]
     if len(node.inputs) > 2 and node.inputs[2] is not None:

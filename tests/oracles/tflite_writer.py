@@ -57,6 +57,15 @@ def write_tflite(graph: Graph) -> bytes:
     return writer.finish([writer.tensor(v) for v in graph.inputs], [writer.tensor(v) for v in graph.outputs])
 
 
+def expressible(graph: Graph) -> bool:
+    """Whether the graph can be asked of TFLite Micro."""
+    try:
+        write_tflite(graph)
+    except NotExpressibleError:
+        return False
+    return True
+
+
 class _Writer:
     """One subgraph, the first of a file, or one beside it."""
 
@@ -124,7 +133,7 @@ class _Writer:
         if value is None:
             self.operator("PAD", [self.tensor(x), paddings], [result], "PadOptions")
         else:
-            filler = self.constant(f"{x.name}_pad_value", np.array([value], np.int8), x.type.quant)
+            filler = self.constant(f"{x.name}_pad_value", np.array([value], x.type.dtype.numpy), x.type.quant)
             self.operator("PADV2", [self.tensor(x), paddings, filler], [result], "PadV2Options")
         return result
 
@@ -270,6 +279,7 @@ def _conv2d(w: _Writer, node: Node) -> None:
     bias = w.tensor(node.inputs[2]) if len(node.inputs) > 2 else -1
     channels = node.input(0).type.shape[3]
     if a.groups == channels and a.groups > 1:
+        check_bias(node)
         assert weights.data is not None
         quant = weights.type.quant
         moved = quant.with_axis(3) if quant is not None and quant.axis is not None else quant
@@ -287,6 +297,13 @@ def _conv2d(w: _Writer, node: Node) -> None:
         return
     inputs = [x, w.tensor(weights), bias] if bias >= 0 else [x, w.tensor(weights)]
     w.operator("CONV_2D", inputs, [w.tensor(node.output)], "Conv2DOptions", **options)
+
+
+def check_bias(node: Node) -> None:
+    """CONV_2D and FULLY_CONNECTED alone read an int32 bias over int16 as what it is."""
+    bias = node.inputs[2] if len(node.inputs) > 2 else None
+    if node.input(0).type.dtype is DType.INT16 and bias is not None and bias.type.dtype is DType.INT32:
+        raise NotExpressibleError("TFLite Micro takes the bias for int64")
 
 
 def _fully_connected(w: _Writer, node: Node) -> None:
@@ -329,7 +346,7 @@ def _pool(code: str) -> Callable[[_Writer, Node], None]:
         if a.pad != NO_PADDING and a.pad == _same_padding(node, a.kernel, (1, 1)):
             padding = SAME
         elif a.pad != NO_PADDING and code == "MAX_POOL_2D":
-            x = w.padded(node.input(0), _spatial_pads(a.pad), -128)
+            x = w.padded(node.input(0), _spatial_pads(a.pad), node.input(0).type.dtype.limits[0])
         elif a.pad != NO_PADDING:
             raise NotExpressibleError("TFLite's average pool has no explicit padding")
         w.operator(
@@ -375,7 +392,7 @@ def _pad(w: _Writer, node: Node) -> None:
     from burnc.ops.pad import quantized_value
 
     type_ = node.input(0).type
-    filler = w.constant(f"{node.name}_value", np.array([quantized_value(a, type_)], np.int8), type_.quant)
+    filler = w.constant(f"{node.name}_value", np.array([quantized_value(a, type_)], type_.dtype.numpy), type_.quant)
     w.operator("PADV2", [x, paddings, filler], [w.tensor(node.output)], "PadV2Options")
 
 

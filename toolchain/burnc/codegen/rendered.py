@@ -9,7 +9,7 @@ from burnc.backends.protocol import SUPPORTED, Support
 from burnc.codegen.program import Argument, Scratch
 from burnc.codegen.rows import Emitter
 from burnc.errors import GraphError
-from burnc.ir import Node
+from burnc.ir import DType, Node
 from burnc.kernel.analysis import parameters, pointwise_inputs, safe_distance
 from burnc.kernel.buffer import Role
 from burnc.kernel.builder import KernelBuilder
@@ -43,6 +43,8 @@ def build_kernel(node: Node) -> Kernel:
     body = spec.body
     if builder.quantized:
         body = spec.body_int8 or (look_up if spec.unary else spec.body)
+        if node.input(0).type.dtype is DType.INT16:
+            body = spec.body_int16 or (None if spec.unary else spec.body_int8 or spec.body)
     if body is None:
         raise GraphError("the operator has no kernel for these types", where=f"node {node.name!r}, operator {node.op}")
     body(builder, node.attrs, *builder.inputs, *builder.outputs)

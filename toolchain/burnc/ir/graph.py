@@ -31,6 +31,9 @@ class Operator(Protocol):
     def requantize_factors(self, node: Node) -> Array:
         """Real factors, one or one a channel, that carry a quantized node's accumulator to its result."""
 
+    def sum_type(self, node: Node) -> DType:
+        """Element type of a quantized node's accumulator."""
+
 
 class Value:
     """A tensor that one node produces, a graph input, or (with ``data``) a constant."""

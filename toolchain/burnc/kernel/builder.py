@@ -102,7 +102,7 @@ class KernelBuilder:
 
     Attributes:
         quantized: reads are centred int32 values and ``requantize`` rescales.
-        wide: activations are int16, so that sums are int64.
+        wide: sums are int64, as they are of products with int16 activations.
         node: the node whose kernel is built.
 
     Args:
@@ -114,7 +114,7 @@ class KernelBuilder:
         self.node = node
         result = node.outputs[0].type
         self.quantized = not result.dtype.is_float and any(v.type.quant is not None for v in node.present_inputs)
-        self.wide = self.quantized and node.present_inputs[0].type.dtype is DType.INT16
+        self.wide = self.quantized and node.operator.sum_type(node) is INT64
         self._buffers: list[Buffer] = []
         self._names: set[str] = set()
         self._blocks: list[list[Statement]] = [[]]
@@ -206,7 +206,7 @@ class KernelBuilder:
         return variable
 
     def accumulator(self, start: Expr | Scalar = 0) -> Local:
-        """A sum: int32 in a quantized kernel (int64 over int16 activations), float32 otherwise."""
+        """A sum: int32 in a quantized kernel (int64 in a wide one), float32 otherwise."""
         dtype = INT64 if self.wide else INT32 if self.quantized else FLOAT32
         return self.local("acc", self.cast(start, dtype) if isinstance(start, Expr) and self.wide else start, dtype)
 
@@ -241,12 +241,11 @@ class KernelBuilder:
 
     def scale_by(self, value: Expr, factor: float) -> Expr:
         """int32 value times a positive real factor, by the node's rounding."""
-        multiplier, shift = quantize_multiplier(factor)
-        return self._requantized(value, Literal(multiplier, INT32), Literal(shift, INT32))
+        return self._rescaled(value, [quantize_multiplier(factor)], None)
 
     def scale_by_pair(self, value: Expr, multiplier: int, shift: int) -> Expr:
         """int32 value times ``multiplier * 2**(shift - 31)``, by the node's rounding."""
-        return self._requantized(value, Literal(multiplier, INT32), Literal(shift, INT32))
+        return self._rescaled(value, [(multiplier, shift)], None)
 
     def _requantized(self, value: Expr, multiplier: Expr, shift: Expr) -> Expr:
         if value.dtype is INT64:
@@ -270,14 +269,14 @@ class KernelBuilder:
             return self.clamp_real(value)
         factors = np.asarray(self.node.operator.requantize_factors(self.node), np.float64).reshape(-1)
         pairs = [quantize_multiplier(float(f)) for f in factors]
-        if self.wide:
-            pairs = [(int(reduced_multiplier(m)), 15 - s) for m, s in pairs]
         if axis is None and len(set(pairs)) > 1:
             raise GraphError(f"{len(pairs)} factors, but no axis they go along", where=f"node {self.node.name!r}")
         return self.to_output(self._rescaled(value, pairs, axis))
 
     def _rescaled(self, value: Expr, pairs: Sequence[tuple[int, int]], row: Expr | None) -> Expr:
-        """By one multiplier and shift, or by those of a row."""
+        """By one multiplier and shift, or by those of a row; int64 by multipliers of 15 bits."""
+        if value.dtype is INT64:
+            pairs = [(int(reduced_multiplier(m)), 15 - s) for m, s in pairs]
         if len(pairs) == 1 or row is None:
             return self._requantized(value, *(Literal(p, INT32) for p in pairs[0]))
         multipliers = self.table("multiplier", np.array([m for m, _ in pairs], np.int32))

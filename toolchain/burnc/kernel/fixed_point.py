@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnc.kernel.builder import INT32, KernelBuilder
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.numerics import SIGMOID_TABLE, tanh_scaling
 
@@ -21,19 +21,44 @@ def one_over_one_plus_x(k: KernelBuilder, x: Expr) -> Expr:
     return k.select(estimate >= 2**30, INT32_MAX, estimate * 2)
 
 
+def in_steps(k: KernelBuilder, x: Expr, multiplier: int, shift: int) -> Expr:
+    """An int32 in the range of int16 times multiplier / 2**shift, rounded, halves up."""
+    return (x * multiplier + ((1 << shift) >> 1)) >> shift
+
+
 def sigmoid_int16(k: KernelBuilder, x: Expr) -> Expr:
     """Sigmoid of Q3.12 (int32 in the range of int16) as Q0.15."""
-    x = k.let("triple", x * 3)
+    return sigmoid_of_steps(k, x * 3)
+
+
+def sigmoid_of_steps(k: KernelBuilder, x: Expr) -> Expr:
+    """Sigmoid of x / 3 in Q3.12 as Q0.15."""
+    x = k.let("steps", x)
     result = k.let("result", _interpolated(k, x, 9, 0x7FFF << 10))
     return k.select(x >= 0, result + 512, (1 << 25) + 511 - result) >> 10
 
 
 def tanh_int16(k: KernelBuilder, x: Expr, power: int) -> Expr:
     """Tanh of numbers of scale 2**power (int32 in the range of int16) as Q0.15."""
-    multiplier, shift = tanh_scaling(power)
-    x = k.let("scaled", (x * multiplier + ((1 << shift) >> 1)) >> shift)
+    return tanh_of_steps(k, in_steps(k, x, *tanh_scaling(power)))
+
+
+def tanh_of_steps(k: KernelBuilder, x: Expr) -> Expr:
+    """Tanh of x / 3 in Q3.12 as Q0.15."""
+    x = k.let("steps", x)
     result = k.let("result", _interpolated(k, x, 8, 0xFFFF << 8))
     return k.select(x >= 0, result - (1 << 23) + 128, (1 << 23) + 127 - result) >> 8
+
+
+def look_up_int16(k: KernelBuilder, x: Expr, table: Tensor) -> Expr:
+    """Between two of the 513 int16 entries of ``numerics.function_table``; x in -32768 .. 32767 runs over its range.
+
+    No two neighbours may differ by more than int16 holds.
+    """
+    x = k.let("place", x)
+    index = k.let("index", (x >> 7) + 256)
+    base = k.let("base", k.cast(table.raw(index), INT32))
+    return base + (((k.cast(table.raw(index + 1), INT32) - base) * (x & 127) + 64) >> 7)
 
 
 def _interpolated(k: KernelBuilder, x: Expr, bits: int, beyond: int) -> Expr:

@@ -1,6 +1,17 @@
 """Fixed-point arithmetic: the one integer truth, element by element on numpy arrays."""
 
-from burnc.numerics.activations import SIGMOID_TABLE, sigmoid_int16, tanh_int16, tanh_scaling
+from burnc.numerics.activations import (
+    SIGMOID_TABLE,
+    function_table,
+    in_steps,
+    look_up_int16,
+    sigmoid_int16,
+    sigmoid_of_steps,
+    step_scaling,
+    tanh_int16,
+    tanh_of_steps,
+    tanh_scaling,
+)
 from burnc.numerics.fixed_point import (
     count_leading_zeros,
     exp_on_negative_values,
@@ -32,9 +43,12 @@ __all__ = [
     "dequantize",
     "exp_on_negative_values",
     "fixed_point_tanh",
+    "function_table",
+    "in_steps",
     "input_radius",
     "inverse_square_root",
     "logistic",
+    "look_up_int16",
     "multiply_by_quantized_multiplier",
     "multiply_wide_by_quantized_multiplier",
     "one_minus_x_over_one_plus_x",
@@ -47,6 +61,9 @@ __all__ = [
     "rounding_divide_by_pot",
     "rounding_doubling_high_mul",
     "sigmoid_int16",
+    "sigmoid_of_steps",
+    "step_scaling",
     "tanh_int16",
+    "tanh_of_steps",
     "tanh_scaling",
 ]

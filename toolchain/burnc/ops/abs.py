@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from burnc.ir import Array, Builder, Node, Value
-from burnc.ops.case import EDGES, Operand, case
+from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.requantize import requantized
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
 from burnc.ops.unary import NoAttrs, each, written_as
 
 
@@ -33,13 +33,14 @@ absolute = OpSpec(
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: k.select(x < 0, -x, x)),
+    body_int16=each(lambda k, a, x: k.requantize(k.select(x < 0, -x, x))),
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     onnx=(onnx_op("Abs"),),
     tflite=(tflite_op("ABS"),),
     to_onnx=written_as("Abs"),
     cases=(
-        case((2, 3, 4)),
+        case((2, 3, 4), kinds=ALL_KINDS),
         case(Operand((13,), values=(*EDGES, np.nan)), kinds=("float32",)),
         case(Operand((5,), dtype="int32", low=-99, high=99), kinds=("float32",)),
     ),

@@ -11,19 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, TensorType, Value
+from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import Operand, case, weights
+from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.nary import chained
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, rescaled, to_output
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
 # Bits that TFLite gives both operands before it brings them to a common scale.
 LEFT_SHIFT = 20
+LEFT_SHIFT_INT16 = 15
 
 
 @dataclass(frozen=True)
@@ -45,25 +46,32 @@ def body(k: KernelBuilder, a: AddAttrs, left: Tensor, right: Tensor, y: Tensor) 
         y[i] = k.clamp_real(left[aligned(i, left.shape)] + right[aligned(i, right.shape)])
 
 
+def left_shift(type_: TensorType) -> int:
+    return LEFT_SHIFT_INT16 if type_.dtype is DType.INT16 else LEFT_SHIFT
+
+
 def factors(node: Node) -> NDArray[np.float64]:
     """To a common scale for either operand, then from there to the result."""
     left, right, y = node.input(0).type.scale, node.input(1).type.scale, node.output.type.scale
     common = 2.0 * max(left, right)
-    return np.array([left / common, right / common, common / (2**LEFT_SHIFT * y)])
+    return np.array([left / common, right / common, common / (2 ** left_shift(node.output.type) * y)])
 
 
 def body_int8(k: KernelBuilder, a: AddAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     left_factor, right_factor, result_factor = factors(k.node).tolist()
+    lifted = 2 ** left_shift(y.type)
     for i in k.grid(y.shape):
-        first = k.let("left", k.scale_by(left[aligned(i, left.shape)] * 2**LEFT_SHIFT, left_factor))
-        second = k.let("right", k.scale_by(right[aligned(i, right.shape)] * 2**LEFT_SHIFT, right_factor))
+        first = k.let("left", k.scale_by(left[aligned(i, left.shape)] * lifted, left_factor))
+        second = k.let("right", k.scale_by(right[aligned(i, right.shape)] * lifted, right_factor))
         y[i] = k.to_output(k.scale_by(first + second, result_factor))
 
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:
     operands = factors(node)
     first, second = (
-        rescaled(node, (v.astype(np.int64) - node.input(i).type.zero_point) << LEFT_SHIFT, operands[i])
+        rescaled(
+            node, (v.astype(np.int64) - node.input(i).type.zero_point) << left_shift(node.output.type), operands[i]
+        )
         for i, v in enumerate((left, right))
     )
     return to_output(node, rescaled(node, first + second, operands[2]))
@@ -106,7 +114,7 @@ add = OpSpec(
     body=body,
     body_int8=body_int8,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     factors=factors,
     onnx=(
         onnx_op("Add", build=from_onnx),
@@ -117,11 +125,11 @@ add = OpSpec(
     tflite=(tflite_op("ADD", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), (2, 3, 4)),
-        case((1, 5, 5, 3), (3,)),
+        case((2, 3, 4), (2, 3, 4), kinds=ALL_KINDS),
+        case((1, 5, 5, 3), (3,), kinds=ALL_KINDS),
         case((2, 1, 4), (3, 1)),
-        case((4,), (2, 3, 4), attrs=AddAttrs(activation_min=0.0)),
-        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=AddAttrs(0.0, 6.0)),
+        case((4,), (2, 3, 4), attrs=AddAttrs(activation_min=0.0), kinds=ALL_KINDS),
+        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=AddAttrs(0.0, 6.0), kinds=ALL_KINDS),
         case((3, 4), weights(1, 4)),
         case((1, 7), Operand((1, 1), low=-0.01, high=0.01), attrs=AddAttrs(-1.0, 1.0)),
         case(

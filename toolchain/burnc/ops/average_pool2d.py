@@ -22,7 +22,7 @@ from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
 from burnc.ops.activation import through_activation
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
@@ -41,7 +41,7 @@ from burnc.ops.spatial import (
     to_nhwc,
     windows,
 )
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ average_pool2d = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     factors=factors,
     onnx=(
         onnx_op("AveragePool", build=from_onnx),
@@ -232,12 +232,12 @@ average_pool2d = OpSpec(
     tflite=(tflite_op("AVERAGE_POOL_2D", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((1, 4, 4, 3), attrs=AveragePool2dAttrs((2, 2), (2, 2))),
+        case((1, 4, 4, 3), attrs=AveragePool2dAttrs((2, 2), (2, 2)), kinds=ALL_KINDS),
         case((2, 5, 5, 2), attrs=AveragePool2dAttrs((3, 3), (2, 2), pad=Padding(1, 1, 1, 1))),
         case(
             (1, 5, 6, 3), attrs=AveragePool2dAttrs((3, 3), (2, 2), pad=Padding(1, 1, 1, 1), counted=Padding(1, 1, 1, 1))
         ),
-        case((1, 4, 4, 1), attrs=AveragePool2dAttrs((3, 3), (2, 2), pad=Padding(0, 0, 1, 1))),
+        case((1, 4, 4, 1), attrs=AveragePool2dAttrs((3, 3), (2, 2), pad=Padding(0, 0, 1, 1)), kinds=ALL_KINDS),
         case(
             (1, 4, 5, 2), attrs=AveragePool2dAttrs((3, 2), (2, 2), pad=Padding(1, 0, 2, 1), counted=Padding(1, 0, 1, 0))
         ),
@@ -247,6 +247,7 @@ average_pool2d = OpSpec(
         case(
             Operand((3, 4, 4, 1), low=-9, high=9),
             attrs=AveragePool2dAttrs((2, 2), (1, 1), activation_min=0.0, activation_max=6.0),
+            kinds=ALL_KINDS,
         ),
     ),
 )

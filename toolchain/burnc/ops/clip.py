@@ -12,9 +12,9 @@ from burnc.ir import Array, Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import activation_range, multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops.activation import through_activation
-from burnc.ops.case import EDGES, Operand, case
+from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_type
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ clip = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     onnx=(onnx_op("Relu", build=_fixed(0.0, math.inf)), onnx_op("Clip", build=from_onnx_clip)),
     tflite=(
         tflite_op("RELU", build=_fixed(0.0, math.inf)),
@@ -97,10 +97,10 @@ clip = OpSpec(
     ),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), attrs=ClipAttrs(0.0)),
+        case((2, 3, 4), attrs=ClipAttrs(0.0), kinds=ALL_KINDS),
         case(Operand((24,), values=EDGES), attrs=ClipAttrs(0.0, 6.0), kinds=("float32",)),
         case(Operand((3, 17), low=-8, high=8), attrs=ClipAttrs(-1.0, 1.0)),
-        case(Operand((3, 17), low=-8, high=8), attrs=ClipAttrs(0.0, 6.0)),
+        case(Operand((3, 17), low=-8, high=8), attrs=ClipAttrs(0.0, 6.0), kinds=ALL_KINDS),
         case(Operand((9,), dtype="int32", low=-9, high=9), attrs=ClipAttrs(0.0, 6.0), kinds=("float32",)),
     ),
     pointwise=True,

@@ -17,7 +17,7 @@ from burnc.errors import GraphError
 from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
-from burnc.ops.case import case, weights
+from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
@@ -36,7 +36,7 @@ from burnc.ops.spatial import (
     to_nhwc,
     windows,
 )
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 OIHW_FROM_OHWI = (0, 3, 1, 2)
 
@@ -103,7 +103,7 @@ def forward(xp: Any, a: Conv2dAttrs, x: Any, w: Any, b: Any = None) -> Any:
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
     centred = x.astype(np.int32) - node.input(0).type.zero_point
-    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    # float64 holds these integer sums exactly: |acc| < 2**47 is proven when the graph is quantized or imported.
     acc = _accumulate(node.attrs, centred, w, 0, np.float64).astype(np.int64)
     return requantized(node, acc if b is None else acc + b)
 
@@ -206,7 +206,7 @@ conv2d = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(weights=1, bias=2),
+    quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED, wide=True),
     macs=macs,
     onnx=(onnx_op("Conv", build=from_onnx), onnx_op("QLinearConv", build=from_onnx_quantized, integers=True)),
     tflite=(
@@ -215,15 +215,25 @@ conv2d = OpSpec(
     ),
     to_onnx=to_onnx,
     cases=(
-        case((1, 5, 5, 3), weights(4, 3, 3, 3), weights(4)),
+        case((1, 5, 5, 3), weights(4, 3, 3, 3), weights(4), kinds=ALL_KINDS),
         case(
-            (2, 6, 7, 4), weights(6, 3, 2, 2), weights(6), attrs=Conv2dAttrs((2, 1), pad=Padding(1, 0, 2, 1), groups=2)
+            (2, 6, 7, 4),
+            weights(6, 3, 2, 2),
+            weights(6),
+            attrs=Conv2dAttrs((2, 1), pad=Padding(1, 0, 2, 1), groups=2),
+            kinds=ALL_KINDS,
         ),
         case((1, 7, 7, 2), weights(3, 3, 3, 2), None, attrs=Conv2dAttrs(dilation=(2, 2), pad=Padding(2, 2, 2, 2))),
         case(
             (1, 6, 6, 5), weights(5, 3, 3, 1), weights(5), attrs=Conv2dAttrs((2, 2), pad=Padding(0, 0, 1, 1), groups=5)
         ),
-        case((1, 4, 4, 3), weights(6, 3, 3, 1), weights(6), attrs=Conv2dAttrs(pad=Padding(1, 1, 1, 1), groups=3)),
+        case(
+            (1, 4, 4, 3),
+            weights(6, 3, 3, 1),
+            weights(6),
+            attrs=Conv2dAttrs(pad=Padding(1, 1, 1, 1), groups=3),
+            kinds=ALL_KINDS,
+        ),
         case((3, 4, 5, 8), weights(7, 1, 1, 8), weights(7), attrs=Conv2dAttrs(activation_min=0.0)),
         case((1, 1, 16, 4), weights(3, 1, 5, 4), weights(3), attrs=Conv2dAttrs(pad=Padding(0, 2, 0, 2))),
         case(

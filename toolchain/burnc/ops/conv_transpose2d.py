@@ -118,7 +118,7 @@ def forward(xp: Any, a: ConvTranspose2dAttrs, x: Any, w: Any, b: Any = None) -> 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
     centred = x.astype(np.int32) - node.input(0).type.zero_point
-    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    # float64 holds these integer sums exactly: |acc| < 2**47 is proven when the graph is quantized or imported.
     acc = _accumulate(node.attrs, centred, w, np.float64).astype(np.int64)
     return requantized(node, acc if b is None else acc + b)
 
@@ -245,7 +245,7 @@ conv_transpose2d = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
-    quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED),
+    quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED, wide=True),
     macs=macs,
     onnx=(onnx_op("ConvTranspose", build=from_onnx),),
     tflite=(tflite_op("TRANSPOSE_CONV", build=from_tflite),),

@@ -12,7 +12,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import case
+from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
@@ -74,7 +74,7 @@ expand = OpSpec(
     tflite=(tflite_op("BROADCAST_TO", build=from_onnx),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4))),
+        case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4)), kinds=ALL_KINDS),
         case((3,), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),
         case((), attrs=ExpandAttrs((2, 2))),
         case((2, 3), attrs=ExpandAttrs((2, 3)), kinds=("float32",)),

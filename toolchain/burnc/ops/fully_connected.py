@@ -23,7 +23,7 @@ from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 from burnc.ops.transpose import TransposeAttrs
 
 SWAPPED = (1, 0)
@@ -196,7 +196,7 @@ fully_connected = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(weights=1, bias=2, dtypes=(DType.INT8, DType.INT16)),
+    quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED, wide=True),
     factors=factors,
     macs=macs,
     onnx=(

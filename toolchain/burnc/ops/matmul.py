@@ -17,12 +17,12 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops import einsum
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import case
+from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 from burnc.ops.transpose import TransposeAttrs
 
 
@@ -65,7 +65,7 @@ def body(k: KernelBuilder, a: MatmulAttrs, left: Tensor, right: Tensor, y: Tenso
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:
     centred = [v.astype(np.float64) - node.input(i).type.zero_point for i, v in enumerate((left, right))]
-    # float64 holds these integer sums exactly: |acc| < 2**31 is proven when the graph is quantized or imported.
+    # float64 holds these integer sums exactly: |acc| < 2**47 is proven when the graph is quantized or imported.
     return requantized(node, np.asarray(np.matmul(*centred)).astype(np.int64))
 
 
@@ -133,7 +133,7 @@ matmul = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED, wide=True),
     factors=factors,
     macs=macs,
     onnx=(
@@ -145,9 +145,9 @@ matmul = OpSpec(
     to_onnx=to_onnx,
     cases=(
         case((3, 4), (4, 5)),
-        case((2, 1, 2, 3), (2, 3, 2)),
+        case((2, 1, 2, 3), (2, 3, 2), kinds=ALL_KINDS),
         case((2, 3, 4), (4, 2)),
-        case((3, 4), (5, 4, 2)),
+        case((3, 4), (5, 4, 2), kinds=ALL_KINDS),
         case((1, 1, 6), (3, 6, 1)),
         case((4,), (4, 3)),
         case((2, 3, 4), (4,)),

@@ -16,7 +16,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spatial import (
@@ -33,7 +33,7 @@ from burnc.ops.spatial import (
     window_extent,
     windows,
 )
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -161,14 +161,14 @@ max_pool2d = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("MaxPool", build=from_onnx), onnx_op("GlobalMaxPool", build=from_onnx_global)),
     tflite=(tflite_op("MAX_POOL_2D", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((1, 4, 4, 3), attrs=MaxPool2dAttrs((2, 2), (2, 2))),
-        case((2, 5, 5, 2), attrs=MaxPool2dAttrs((2, 2), (2, 2))),
-        case((1, 5, 6, 3), attrs=MaxPool2dAttrs((3, 3), (2, 2), pad=Padding(1, 1, 1, 1))),
+        case((1, 4, 4, 3), attrs=MaxPool2dAttrs((2, 2), (2, 2)), kinds=ALL_KINDS),
+        case((2, 5, 5, 2), attrs=MaxPool2dAttrs((2, 2), (2, 2)), kinds=ALL_KINDS),
+        case((1, 5, 6, 3), attrs=MaxPool2dAttrs((3, 3), (2, 2), pad=Padding(1, 1, 1, 1)), kinds=ALL_KINDS),
         case(Operand((1, 5, 6, 3), low=-3, high=-1), attrs=MaxPool2dAttrs((3, 2), (1, 2), pad=Padding(0, 1, 2, 0))),
         case((1, 7, 7, 2), attrs=MaxPool2dAttrs((2, 3), (1, 1), (3, 2))),
         case((1, 1, 9, 4), attrs=MaxPool2dAttrs((1, 3), (1, 2), pad=Padding(0, 0, 0, 1))),

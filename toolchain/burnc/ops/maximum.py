@@ -11,12 +11,12 @@ from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.add import infer_broadcast
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import Operand, case, weights
+from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.compare import CompareAttrs
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.nary import chained
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import Body, OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, Body, OnnxWriter, OpSpec, QuantRule
 from burnc.ops.unary import NoAttrs, is_nan
 
 
@@ -55,7 +55,7 @@ def _written(op_type: str) -> Callable[[OnnxWriter, Node], None]:
 CASES = (
     case((2, 3, 4), (2, 3, 4)),
     case((2, 3), (3,), kinds=("float32",)),
-    case((2, 1, 3), (2, 1)),
+    case((2, 1, 3), (2, 1), kinds=ALL_KINDS),
     case((3, 4), weights(1, 4)),
     case(
         Operand((6,), values=(np.nan, 1.0, np.nan, -np.inf, -0.0, 3.0)),
@@ -104,7 +104,7 @@ maximum = OpSpec(
     integer=largest_integer,
     body=_body(largest=True),
     gradient=_gradient("greater_equal"),
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Max", build=chained("maximum")),),
     tflite=(tflite_op("MAXIMUM", build=from_tflite("maximum")),),
     to_onnx=_written("Max"),
@@ -120,7 +120,7 @@ minimum = OpSpec(
     integer=smallest_integer,
     body=_body(largest=False),
     gradient=_gradient("less_equal"),
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Min", build=chained("minimum")),),
     tflite=(tflite_op("MINIMUM", build=from_tflite("minimum")),),
     to_onnx=_written("Min"),

@@ -13,11 +13,11 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
 from burnc.ops.add import clamped, infer_broadcast
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import Operand, case, weights
+from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ mul = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     onnx=(
         onnx_op("Mul", build=from_onnx),
         onnx_op("QLinearMul", build=quantized_form(from_onnx, 0, 3), domain=ONNXRUNTIME, integers=True),
@@ -74,12 +74,12 @@ mul = OpSpec(
     tflite=(tflite_op("MUL", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), (2, 3, 4)),
+        case((2, 3, 4), (2, 3, 4), kinds=ALL_KINDS),
         case((1, 5, 5, 3), (3,)),
-        case((2, 1, 4), (3, 1)),
+        case((2, 1, 4), (3, 1), kinds=ALL_KINDS),
         case((2, 3), (), attrs=MulAttrs(activation_min=0.0)),
-        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=MulAttrs(0.0, 6.0)),
-        case((3, 4), weights(1, 4), attrs=MulAttrs(-1.0, 1.0)),
+        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=MulAttrs(0.0, 6.0), kinds=ALL_KINDS),
+        case((3, 4), weights(1, 4), attrs=MulAttrs(-1.0, 1.0), kinds=ALL_KINDS),
         case(
             Operand((5,), dtype="int32", low=-99, high=99),
             Operand((1,), dtype="int32", low=-99, high=99),

@@ -94,6 +94,8 @@ def from_tflite(node: FileNode) -> list[Value]:
     declared = node.output_types[0]
     if declared is None or declared.quant is None:
         node.refuse("the result has no quantization parameters")
+    if declared.dtype is DType.INT32 and any(declared.quant.zero_point):
+        node.refuse("an int32 result must have the zero point 0")
     x = node.input(0)
     rounding = "half_away" if x.type.dtype.is_float else "tflm"
     return [node.emit("quantize", [x], QuantizeAttrs(declared.dtype.value), rounding=rounding)]
@@ -120,5 +122,10 @@ quantize = OpSpec(
     tflite=(tflite_op("QUANTIZE", build=from_tflite),),
     to_onnx=to_onnx,
     pointwise=True,
-    cases=(case((2, 3, 4), kinds=("int8",)), case(Operand((40,), low=-8, high=8), kinds=("int8",))),
+    cases=(
+        case((2, 3, 4), kinds=("int8",)),
+        case(Operand((40,), low=-8, high=8), kinds=("int8", "int16")),
+        case((2, 20), attrs=QuantizeAttrs("int16"), kinds=("int8", "int16")),
+        case((2, 20), attrs=QuantizeAttrs("int32"), kinds=("int8", "int16")),
+    ),
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
-from burnc.kernel.builder import INT32, KernelBuilder, Tensor
+from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops import normalization, reduce_sum
 from burnc.ops.case import case
@@ -43,8 +43,6 @@ def multiplier(node: Node) -> tuple[int, int]:
 def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
         total = summed(k, a, x, i)
-        if k.wide:
-            total = k.cast(total, INT32)  # as TFLite Micro sums; check_accumulators proves that it fits
         y[i] = (
             k.to_output(k.scale_by_pair(total, *multiplier(k.node))) if k.quantized else total * (1 / count(a, x.type))
         )

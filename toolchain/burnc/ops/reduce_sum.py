@@ -21,7 +21,7 @@ from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ reduce_sum = OpSpec(
     integer=integer,
     body=body,
     gradient=lambda b, node, dy: [spread(b, node, dy)],
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     permuted=permuted,
     onnx=(onnx_op("ReduceSum", build=reduction("reduce_sum")),),
     tflite=(tflite_op("SUM", build=reduction("reduce_sum")),),
@@ -175,5 +175,7 @@ reduce_sum = OpSpec(
         INTEGERS,
         case((2, 3, 4, 5), attrs=ReduceAttrs((0, 1, 2)), kinds=FLOAT),
         case((3, 4), attrs=ReduceAttrs(), kinds=FLOAT),
+        case((2, 3, 4), attrs=ReduceAttrs((1,), keepdims=True), kinds=("int16",)),
+        case((4, 1, 3), attrs=ReduceAttrs((0, 2)), kinds=("int16",)),
     ),
 )

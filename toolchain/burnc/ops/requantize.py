@@ -20,10 +20,10 @@ Integers = NDArray[Any]
 
 
 def rescaled(node: Node, acc: Integers, factors: Any) -> Integers:
-    """Sums times real factors (which broadcast over them): of 32 bits by the node's rounding, of 64 over int16."""
+    """Sums times real factors (which broadcast over them): of 32 bits by the node's rounding, or of 64."""
     pairs = [quantize_multiplier(float(f)) for f in np.ravel(factors)]
     multiplier, shift = (np.array(column).reshape(np.shape(factors)) for column in zip(*pairs, strict=True))
-    if node.input(0).type.dtype is DType.INT16:
+    if node.operator.sum_type(node) is DType.INT64:
         return multiply_wide_by_quantized_multiplier(acc, multiplier, shift)
     return multiply_by_quantized_multiplier(acc, multiplier, shift, node.rounding)
 

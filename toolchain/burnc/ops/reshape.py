@@ -16,7 +16,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import case
+from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
@@ -173,6 +173,6 @@ reshape = OpSpec(
         tflite_op("RANK", build=from_tflite_rank),
     ),
     to_onnx=to_onnx,
-    cases=(case((2, 3, 4), attrs=ReshapeAttrs((4, 6))), case((1, 5), attrs=ReshapeAttrs((5, 1, 1)))),
+    cases=(case((2, 3, 4), attrs=ReshapeAttrs((4, 6)), kinds=ALL_KINDS), case((1, 5), attrs=ReshapeAttrs((5, 1, 1)))),
     view=True,
 )

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Node, TensorType, Value
+from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.interpolation import COORDINATES, NEAREST, ONE, Axis, Interpolation
 from burnc.ops.mapping import FileNode, OldForm, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ def infer(a: ResizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
         raise GraphError(f"mode {a.mode}, coordinates {a.coordinates}, rounding {a.rounding} are not supported")
     if a.mode == "linear" and x.quant is not None and len(_changed(a, x.shape)) > 2:
         raise GraphError("an int8 linear resize changes two axes at most")
+    if a.mode == "linear" and x.dtype is DType.INT16:
+        raise GraphError("a linear resize of int16 is not supported")
     if a.mode == "linear" and x.quant is None and not x.dtype.is_float:
         raise GraphError(f"a linear resize takes real numbers, not {x.dtype.value}")
     return [x.with_shape(a.shape).with_quant(None)]
@@ -182,7 +184,8 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 
 
 def _nearest(*sizes: tuple[int, ...], coordinates: str, rounding: str = "floor") -> Any:
-    return case(sizes[0], attrs=ResizeAttrs(sizes[1], (), "nearest", coordinates, rounding))
+    kinds = ALL_KINDS if coordinates != "align_corners" else ("float32", "int8")
+    return case(sizes[0], attrs=ResizeAttrs(sizes[1], (), "nearest", coordinates, rounding), kinds=kinds)
 
 
 def _linear(*sizes: tuple[int, ...], coordinates: str = "half_pixel", scales: tuple[float, ...] = ()) -> Any:
@@ -201,7 +204,7 @@ resize = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
-    quant=QuantRule(result="same"),
+    quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Resize", build=from_onnx, old=OLD_RESIZE),),
     tflite=(tflite_op("RESIZE_BILINEAR", build=from_tflite), tflite_op("RESIZE_NEAREST_NEIGHBOR", build=from_tflite)),
     to_onnx=to_onnx,

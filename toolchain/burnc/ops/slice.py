@@ -17,7 +17,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.pad import PadAttrs, unread
 from burnc.ops.requantize import Integers
@@ -273,7 +273,7 @@ slice_ = OpSpec(
     to_onnx=to_onnx,
     permuted=permuted,
     cases=(
-        case((3, 4, 5), attrs=SliceAttrs((1, 0, 2), (2, 4, 1))),
+        case((3, 4, 5), attrs=SliceAttrs((1, 0, 2), (2, 4, 1)), kinds=ALL_KINDS),
         case((6,), attrs=SliceAttrs((5,), (1,)), kinds=("float32",)),
         case((3, 7), attrs=SliceAttrs((2, 6), (3, 3), (-1, -3))),
         case((2, 9), attrs=SliceAttrs((0, 1), (2, 4), (1, 2)), kinds=("float32",)),

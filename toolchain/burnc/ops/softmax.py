@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, QuantParams, TensorType, Value
+from burnc.ir import Builder, DType, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.kernel.fixed_point import one_over_one_plus_x
@@ -27,12 +27,14 @@ from burnc.numerics import (
     rounding_doubling_high_mul,
 )
 from burnc.numerics import one_over_one_plus_x as reciprocal_of_one_plus
-from burnc.ops.case import Operand, case
+from burnc.ops import softmax_int16
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.softmax_int16 import split_at
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 SCALED_DIFF_INTEGER_BITS = 5
 ACCUMULATION_INTEGER_BITS = 12
@@ -42,27 +44,29 @@ LONGEST_INT8 = 2**ACCUMULATION_INTEGER_BITS - 1
 
 @dataclass(frozen=True)
 class SoftmaxAttrs:
+    """``to`` is the element type of the result, the operand's if empty: int16 is the other one that int8 may become."""
+
     axis: int = -1
     beta: float = 1.0
+    to: str = ""
 
 
 def infer(a: SoftmaxAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
     x = required(inputs, 0)
     if not -x.rank <= a.axis < x.rank:
         raise GraphError(f"axis {a.axis} is out of range for shape {list(x.shape)}")
-    if x.quant is not None and x.shape[a.axis] > LONGEST_INT8:
-        raise GraphError(f"an int8 softmax over {x.shape[a.axis]} elements overflows; {LONGEST_INT8} are possible")
-    return [x.with_quant(None)]
-
-
-def _split(shape: tuple[int, ...], axis: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Extents before and behind the axis."""
-    axis %= len(shape)
-    return shape[:axis], shape[axis + 1 :]
+    longest = softmax_int16.LONGEST if x.dtype is DType.INT16 else LONGEST_INT8
+    if x.quant is not None and x.shape[a.axis] > longest:
+        raise GraphError(
+            f"an {x.dtype.value} softmax over {x.shape[a.axis]} elements overflows; {longest} are possible"
+        )
+    if a.to not in ("", x.dtype.value) and (x.dtype.value, a.to) != ("int8", "int16"):
+        raise GraphError(f"a softmax of {x.dtype.value} has no {a.to} result")
+    return [x.with_quant(None).with_dtype(DType(a.to or x.dtype.value))]
 
 
 def body(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
-    before, behind = _split(x.shape, a.axis)
+    before, behind = split_at(x.shape, a.axis)
     length = (x.shape[a.axis],)
     for indices in k.grid(before + behind):
         outer, inner = indices[: len(before)], indices[len(before) :]
@@ -95,9 +99,10 @@ def exponentials(node: Node) -> NDArray[np.int32]:
 
 
 def body_int8(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
-    before, behind = _split(x.shape, a.axis)
+    before, behind = split_at(x.shape, a.axis)
     length = (x.shape[a.axis],)
     powers = k.table("exp", exponentials(k.node))
+    least, most = y.type.dtype.limits
     for indices in k.grid(before + behind):
         outer, inner = indices[: len(before)], indices[len(before) :]
         largest = k.local("largest", -128)
@@ -110,28 +115,31 @@ def body_int8(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
         headroom = k.let("headroom", k.call("count_leading_zeros", total.value))
         fraction = k.call("wrapping_shift_left", total.value, headroom) & 0x7FFFFFFF
         scale = k.let("scale", one_over_one_plus_x(k, k.let("fraction", fraction)))
-        exponent = k.let("exponent", _exponent(k, headroom))
+        exponent = k.let("exponent", _exponent(k, y.type, headroom))
         for (i,) in k.reduce(length):
             power = powers.raw(largest.value - k.cast(x.raw(*outer, i, *inner), INT32))
             product = k.call("rounding_doubling_high_mul", scale, power)
-            y[*outer, i, *inner] = k.minimum(k.call("rounding_divide_by_pot", product, exponent) - 128, 127)
+            y[*outer, i, *inner] = k.minimum(k.call("rounding_divide_by_pot", product, exponent) + least, most)
 
 
-def _exponent(k: KernelBuilder, headroom: Expr) -> Expr:
+def _exponent(k: KernelBuilder, y: TensorType, headroom: Expr) -> Expr:
     """Places to shift by. Over 31 (rows of over 512 equal elements) TFLite is undefined; 31 makes those 0 or 1."""
-    return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - 8 - headroom, 31)
+    return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - 8 * y.dtype.bytes - headroom, 31)
 
 
 def integer(node: Node, x: Integers) -> Integers:
-    axis = node.attrs.axis
+    if x.dtype == np.int16:
+        return softmax_int16.integer(node, x)
+    axis, result_type = node.attrs.axis, node.output.type.dtype
     values = x.astype(np.int64)
     power = exponentials(node).astype(np.int64)[values.max(axis=axis, keepdims=True) - values]
     total = rounding_divide_by_pot(power, ACCUMULATION_INTEGER_BITS).sum(axis=axis, keepdims=True)
     headroom = count_leading_zeros(total)
     scale = reciprocal_of_one_plus((total << headroom) - 2**31)
-    exponent = np.minimum(ACCUMULATION_INTEGER_BITS - headroom + 31 - 8, 31)
+    exponent = np.minimum(ACCUMULATION_INTEGER_BITS - headroom + 31 - 8 * result_type.bytes, 31)
     result = rounding_divide_by_pot(rounding_doubling_high_mul(scale, power), exponent)
-    return np.clip(result - 128, -128, 127).astype(np.int8)
+    least, most = result_type.limits
+    return np.clip(result + least, least, most).astype(result_type.numpy)
 
 
 def forward(xp: Any, a: SoftmaxAttrs, x: Any) -> Any:
@@ -178,7 +186,9 @@ def from_tflite(node: FileNode) -> list[Value]:
     beta = float(node.attribute("beta", 1.0))
     if beta <= 0:
         node.refuse(f"beta {beta} must be positive")
-    return [node.emit("softmax", [node.input(0)], SoftmaxAttrs(beta=beta))]
+    x, declared = node.input(0), node.output_types[0]
+    to = "" if declared is None or declared.dtype is x.type.dtype else declared.dtype.value
+    return [node.emit("softmax", [x], SoftmaxAttrs(beta=beta, to=to))]
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
@@ -198,7 +208,15 @@ softmax = OpSpec(
     body=body,
     body_int8=body_int8,
     gradient=gradient,
-    quant=QuantRule(result=QuantParams.per_tensor(1 / 256, -128)),
+    body_int16=softmax_int16.body,
+    quant=QuantRule(
+        QuantParams.per_tensor(1 / 256, -128),
+        {
+            (DType.INT16, DType.INT16): QuantParams.per_tensor(2.0**-15, 0),
+            (DType.INT8, DType.INT16): QuantParams.per_tensor(2.0**-16, -(2**15)),
+        },
+        dtypes=QUANTIZED,
+    ),
     onnx=(
         onnx_op("Softmax", build=from_onnx),
         onnx_op("QLinearSoftmax", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
@@ -207,13 +225,14 @@ softmax = OpSpec(
     to_onnx=to_onnx,
     permuted=permuted,
     cases=(
-        case(Operand((1, 10), low=-5, high=5)),
+        case(Operand((1, 10), low=-5, high=5), kinds=ALL_KINDS),
         case(Operand((4, 12), low=-20, high=20)),
-        case(Operand((2, 3, 5), low=-3, high=3), attrs=SoftmaxAttrs(1)),
+        case(Operand((2, 3, 5), low=-3, high=3), attrs=SoftmaxAttrs(1), kinds=ALL_KINDS),
         case(Operand((3, 4), low=-3, high=3), attrs=SoftmaxAttrs(0)),
-        case(Operand((2, 7), low=-3, high=3), attrs=SoftmaxAttrs(beta=0.5)),
+        case(Operand((2, 7), low=-3, high=3), attrs=SoftmaxAttrs(beta=0.5), kinds=ALL_KINDS),
         case(Operand((2, 3), values=(88.0, 89.0, 90.0, -90.0, 0.0, 0.0)), kinds=("float32",)),
         case(Operand((2, 1), low=-3, high=3)),
-        case(Operand((1, 300), low=-0.01, high=0.01)),
+        case(Operand((1, 300), low=-0.01, high=0.01), kinds=ALL_KINDS),
+        case(Operand((3, 11), low=-9, high=9), attrs=SoftmaxAttrs(to="int16"), kinds=("int8",)),
     ),
 )

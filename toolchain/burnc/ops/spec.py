@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
@@ -62,21 +62,26 @@ class QuantRule:
 
     Attributes:
         result: ``own`` (parameters of its own), ``same`` (those of every activation input), or fixed parameters.
+        fixed: fixed parameters of the result for other element types than int8, by those of operand and result.
         weights: index of the weight input: int8, symmetric (zero point 0), per tensor or along ``weight_axis``.
-        bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0.
+        bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0. Over int16 activations
+            it is int64, or int32 where the sums are to be.
         integer_inputs: inputs that are no activations (indices, shapes) and stay as they are.
         integer_outputs: outputs that are none, likewise.
         dtypes: element types that activations may have.
+        wide: sums over int16 activations are int64, unless the bias is int32.
         check: checks a quantized node in place of all these, where an operator has rules of its own.
     """
 
     result: str | QuantParams = "own"
+    fixed: Mapping[tuple[DType, DType], QuantParams] = field(default_factory=dict)
     weights: int | None = None
     weight_axis: int = 0
     bias: int | None = None
     integer_inputs: tuple[int, ...] = ()
     integer_outputs: tuple[int, ...] = ()
     dtypes: tuple[DType, ...] = (DType.INT8,)
+    wide: bool = False
     check: Callable[[Node], None] | None = None
 
     def activations(self, node: Node) -> list[Value]:
@@ -96,6 +101,7 @@ class OpSpec:
         forward: (xp, attrs, *inputs) -> result or tuple of results; the float meaning in numpy (or cupy) terms.
         integer: (node, *inputs) -> result(s); the integer meaning on quantized arrays, written apart from ``body``.
         body: (k, attrs, *inputs, *outputs) -> None; KernelIR for float, and for int8 unless ``body_int8`` is given.
+        body_int16: the same for int16 activations, where the others do not serve.
         quant: the quantization rule; None where the operator has no quantized form.
         factors: (node) -> real factor(s) from accumulator to result, for ``k.requantize``.
         macs: (node) -> multiply-accumulates of one run.
@@ -122,6 +128,7 @@ class OpSpec:
     integer: Integer | None = None
     body: Body | None = None
     body_int8: Body | None = None
+    body_int16: Body | None = None
     quant: QuantRule | None = None
     factors: Callable[[Node], Sequence[float] | Array] | None = None
     macs: Callable[[Node], int] = field(default=lambda node: 0)
@@ -165,6 +172,14 @@ class OpSpec:
             product = product * np.array(scales.scale, np.float64)
         return product / float(np.float32(node.outputs[0].type.scale))
 
+    def sum_type(self, node: Node) -> DType:
+        """Element type of a quantized node's accumulator: int64 over int16 where ``QuantRule.wide``, else int32."""
+        rule, x = self.quant, node.input(0).type
+        if rule is None or not rule.wide or x.dtype is not DType.INT16:
+            return DType.INT32
+        bias = node.inputs[rule.bias] if rule.bias is not None and rule.bias < len(node.inputs) else None
+        return DType.INT32 if bias is not None and bias.type.dtype is DType.INT32 else DType.INT64
+
     def check_quantization(self, node: Node) -> None:
         """Verify a node that reads or writes quantized tensors.
 
@@ -187,16 +202,20 @@ class OpSpec:
             if value.type.quant is None or value.type.quant.axis is not None or value.type.dtype not in rule.dtypes:
                 wanted = " or ".join(dtype.value for dtype in rule.dtypes)
                 raise GraphError(f"%{value.name} must be {wanted} with one scale, it is {value.type}", where=where)
-            if value.type.dtype is DType.INT16 and value.type.zero_point != 0:
+            fixed = rule.fixed.get((activations[0].type.dtype, value.type.dtype))
+            if value.type.dtype is DType.INT16 and value.type.zero_point != 0 and rule.result != "same" and not fixed:
                 raise GraphError(f"%{value.name} is int16, its zero point must be 0", where=where)
-            if value.type.dtype is not activations[0].type.dtype:
+            if value.type.dtype is not activations[0].type.dtype and not fixed:
                 raise GraphError(f"%{value.name} must have the element type of %{activations[0].name}", where=where)
         if rule.result == "same":
             for value in activations:
                 if value.type.quant != activations[0].type.quant:
                     raise GraphError(f"%{value.name} must have the parameters of %{activations[0].name}", where=where)
-        elif isinstance(rule.result, QuantParams) and node.outputs[0].type.quant != rule.result:
-            raise GraphError(f"the result must have {rule.result}, it has {node.outputs[0].type.quant}", where=where)
+        elif isinstance(rule.result, QuantParams):
+            kinds = (activations[0].type.dtype, node.outputs[0].type.dtype)
+            wanted_params = rule.fixed.get(kinds, rule.result)
+            if node.outputs[0].type.quant != wanted_params:
+                raise GraphError(f"the result must have {wanted_params}, it has {node.output.type.quant}", where=where)
         self._check_weights(node, rule, where)
 
     def _check_weights(self, node: Node, rule: QuantRule, where: str) -> None:
@@ -211,7 +230,7 @@ class OpSpec:
         bias = node.inputs[rule.bias] if rule.bias is not None and rule.bias < len(node.inputs) else None
         if bias is None:
             return
-        sums = DType.INT64 if node.input(0).type.dtype is DType.INT16 else DType.INT32
+        sums = self.sum_type(node)
         if bias.type.dtype is not sums or bias.type.quant is None:
             raise GraphError(f"bias %{bias.name} must be quantized {sums.value}", where=where)
         wanted = node.input(0).type.scale * np.array(quant.scale)

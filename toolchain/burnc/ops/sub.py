@@ -11,12 +11,12 @@ import numpy as np
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
-from burnc.ops.add import LEFT_SHIFT, clamped, factors, infer_broadcast
+from burnc.ops.add import clamped, factors, infer_broadcast, left_shift
 from burnc.ops.broadcast import aligned, negated, summed_to
-from burnc.ops.case import Operand, case, weights
+from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, rescaled, to_output
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,17 @@ def body(k: KernelBuilder, a: SubAttrs, left: Tensor, right: Tensor, y: Tensor) 
 
 def body_int8(k: KernelBuilder, a: SubAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     left_factor, right_factor, result_factor = factors(k.node).tolist()
+    lifted = 2 ** left_shift(y.type)
     for i in k.grid(y.shape):
-        first = k.let("left", k.scale_by(left[aligned(i, left.shape)] * 2**LEFT_SHIFT, left_factor))
-        second = k.let("right", k.scale_by(right[aligned(i, right.shape)] * 2**LEFT_SHIFT, right_factor))
+        first = k.let("left", k.scale_by(left[aligned(i, left.shape)] * lifted, left_factor))
+        second = k.let("right", k.scale_by(right[aligned(i, right.shape)] * lifted, right_factor))
         y[i] = k.to_output(k.scale_by(first - second, result_factor))
 
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:
-    operands = factors(node)
+    operands, lifted = factors(node), left_shift(node.output.type)
     first, second = (
-        rescaled(node, (v.astype(np.int64) - node.input(i).type.zero_point) << LEFT_SHIFT, operands[i])
+        rescaled(node, (v.astype(np.int64) - node.input(i).type.zero_point) << lifted, operands[i])
         for i, v in enumerate((left, right))
     )
     return to_output(node, rescaled(node, first - second, operands[2]))
@@ -78,17 +79,17 @@ sub = OpSpec(
     body=body,
     body_int8=body_int8,
     gradient=gradient,
-    quant=QuantRule(),
+    quant=QuantRule(dtypes=QUANTIZED),
     factors=factors,
     onnx=(onnx_op("Sub", build=from_onnx),),
     tflite=(tflite_op("SUB", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), (2, 3, 4)),
+        case((2, 3, 4), (2, 3, 4), kinds=ALL_KINDS),
         case((1, 5, 5, 3), (3,), kinds=("float32",)),
         case((), (2, 3), kinds=("float32",)),
-        case(weights(3, 1), (2, 1, 4)),
-        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=SubAttrs(0.0, 6.0)),
+        case(weights(3, 1), (2, 1, 4), kinds=ALL_KINDS),
+        case((2, 9), Operand((2, 9), low=-20, high=30), attrs=SubAttrs(0.0, 6.0), kinds=ALL_KINDS),
         case(
             Operand((5,), dtype="int32", low=-99, high=99),
             Operand((1,), dtype="int32", low=-99, high=99),

@@ -5,19 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from burnc.ir import Array, Builder, Node, QuantParams, Value
-from burnc.numerics import fixed_point_tanh, rounding_divide_by_pot
-from burnc.ops.case import EDGES, Operand, case
+from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.kernel.fixed_point import in_steps as in_steps_body
+from burnc.kernel.fixed_point import tanh_of_steps as tanh_steps_body
+from burnc.numerics import fixed_point_tanh, in_steps, rounding_divide_by_pot, tanh_of_steps
+from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.sigmoid import INTEGER_BITS, in_fixed_point
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.sigmoid import FROM_INT16, INTEGER_BITS, UNIT_INT16, in_fixed_point, table_steps
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
+
+WHOLE = (-12, -11)  # powers of two that an int16 operand's scale may be without a rounding
 
 
 def integer(node: Node, x: Array) -> Array:
+    if x.dtype == np.int16:
+        return tanh_of_steps(in_steps(x, *table_steps(node, WHOLE))).astype(np.int16)
     fixed, beyond = in_fixed_point(node, x)
     result = rounding_divide_by_pot(fixed_point_tanh(fixed, INTEGER_BITS), 31 - 7)
     result = np.where(beyond == 0, result, np.where(beyond > 0, 127, -128))
     return np.clip(result, -128, 127).astype(np.int8)
+
+
+def body_int16(k: KernelBuilder, a: NoAttrs, x: Tensor, y: Tensor) -> None:
+    steps = table_steps(k.node, WHOLE)
+    for i in k.grid(y.shape):
+        y[i] = tanh_steps_body(k, in_steps_body(k, x[i], *steps))
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
@@ -34,13 +47,14 @@ tanh = OpSpec(
     forward=lambda xp, a, x: xp.tanh(x),
     integer=integer,
     body=each(lambda k, a, x: k.call("tanh", x)),
+    body_int16=body_int16,
     gradient=gradient,
-    quant=QuantRule(result=QuantParams.per_tensor(1 / 128, 0)),
+    quant=QuantRule(QuantParams.per_tensor(1 / 128, 0), {FROM_INT16: UNIT_INT16}, dtypes=QUANTIZED),
     onnx=(onnx_op("Tanh", build=floats_only("tanh")),),
     tflite=(tflite_op("TANH"),),
     to_onnx=written_as("Tanh"),
     cases=(
-        case(Operand((3, 90), low=-4, high=4)),
+        case(Operand((3, 90), low=-4, high=4), kinds=ALL_KINDS),
         case(Operand((24,), values=(*EDGES, np.nan, -100.0, -20.0, 20.0, 100.0)), kinds=("float32",)),
     ),
     pointwise=True,

@@ -14,7 +14,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, QuantParams, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops import blocks
-from burnc.ops.case import case
+from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
@@ -87,7 +87,7 @@ transpose = OpSpec(
     ),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), attrs=TransposeAttrs((2, 0, 1))),
+        case((2, 3, 4), attrs=TransposeAttrs((2, 0, 1)), kinds=ALL_KINDS),
         case((1, 3, 4, 2), attrs=TransposeAttrs((0, 3, 1, 2))),
         case((5, 3), attrs=TransposeAttrs((1, 0))),
     ),

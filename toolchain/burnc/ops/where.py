@@ -11,11 +11,11 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.broadcast import aligned, summed_to
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, broadcast_shapes, required
 from burnc.ops.unary import NoAttrs, written_as
 
 
@@ -81,7 +81,7 @@ where = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", integer_inputs=(0,)),
+    quant=QuantRule(result="same", integer_inputs=(0,), dtypes=QUANTIZED),
     onnx=(
         onnx_op("Where"),
         onnx_op("QLinearWhere", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),
@@ -89,7 +89,7 @@ where = OpSpec(
     tflite=(tflite_op("SELECT", build=from_tflite), tflite_op("SELECT_V2", build=from_tflite)),
     to_onnx=written_as("Where"),
     cases=(
-        case(_chosen(2, 5), (2, 5), (2, 5)),
+        case(_chosen(2, 5), (2, 5), (2, 5), kinds=ALL_KINDS),
         case(_chosen(5, 1), (2, 1, 4), (4,)),
         case(
             _chosen(4),

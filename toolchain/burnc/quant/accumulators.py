@@ -1,4 +1,4 @@
-"""Proves that no sum of a quantized graph can leave int32, or 48 bits where activations are int16.
+"""Proves that no sum of a quantized graph can leave int32, or 48 bits where it is a wide one.
 
 Weights are constants, so the largest and the smallest sum that any input can bring about are known exactly. Counting
 only the products of one sign bounds every partial sum in every order.
@@ -16,6 +16,7 @@ from burnc.errors import QuantizationError
 from burnc.ir import DType, Graph, Node, TensorType
 from burnc.numerics import quantize_multiplier
 from burnc.ops import spec_of
+from burnc.ops.spec import QUANTIZED
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 WIDE_LIMIT = 2**47 - 1  # of numerics.multiply_wide_by_quantized_multiplier
@@ -43,7 +44,7 @@ def check_accumulators(graph: Graph) -> None:
         bounds = accumulator_bounds(node)
         if bounds is None:
             continue
-        is_wide = node.input(0).type.dtype is DType.INT16 and node.op != "reduce_mean"
+        is_wide = node.operator.sum_type(node) is DType.INT64
         least, most = (-WIDE_LIMIT, WIDE_LIMIT) if is_wide else (INT32_MIN, INT32_MAX)
         outside = np.flatnonzero((bounds.low < least) | (bounds.high > most))
         if len(outside):
@@ -100,7 +101,7 @@ def _partial_sums(rows: NDArray[np.float64], low: int, high: int, start: NDArray
 
 def _product(node: Node) -> AccumulatorBounds | None:
     left, right = node.input(0).type, node.input(1).type
-    if left.quant is None or right.quant is None or left.dtype is not DType.INT8:
+    if left.quant is None or right.quant is None or left.dtype not in QUANTIZED:
         return None
     products = [a * b for a in _operand(left) for b in _operand(right)]
     terms = left.shape[-1]
