@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from burnc.backends.protocol import SUPPORTED, Backend, Support, check_inputs
 from burnc.errors import BurncError, GraphError
 from burnc.ir import Array, Graph, Node, Value
 from burnc.ops import OpSpec
+from burnc.ops.evaluate import evaluate as by_definition
 
 
 class NumpyReference(Backend):
@@ -77,11 +75,7 @@ def evaluate(node: Node, operands: Sequence[Array | None]) -> list[Array]:
     Raises:
         GraphError: a result is not of the type that the graph says.
     """
-    spec: Any = node.operator
-    # Overflow and NaN are values like others here; numpy need not warn.
-    with np.errstate(all="ignore"):
-        results = spec.integer(node, *operands) if is_quantized(node) else spec.forward(np, node.attrs, *operands)
-    results = [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]
+    results = by_definition(node, operands)
     for value, result in zip(node.outputs, results, strict=True):
         if result.shape != value.type.shape or result.dtype != value.type.dtype.numpy:
             raise GraphError(

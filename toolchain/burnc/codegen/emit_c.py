@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MEMBERS = {
     DType.INT8: "s8", DType.UINT8: "u8", DType.BOOL: "b8", DType.INT16: "s16", DType.UINT16: "u16", DType.INT32: "s32",
-    DType.UINT32: "u32", DType.INT64: "s64", DType.UINT64: "u64", DType.FLOAT32: "f32", DType.FLOAT64: "f64",
+    DType.UINT32: "u32", DType.INT64: "s64", DType.UINT64: "u64", DType.FLOAT16: "f16", DType.FLOAT32: "f32",
+    DType.FLOAT64: "f64",
 }  # fmt: skip
 
 
@@ -39,10 +40,13 @@ def emit_c(program: Program) -> dict[str, str]:
     """File name -> text: ``<m>.h``, ``<m>.c``, ``<m>_weights.c`` and the runtime files, flat."""
     prefix = program.prefix
     functions = {step.call.function for step in program.steps if step.call.function.startswith("burnc_")}
-    functions |= {name for text in program.functions.values() for name in called_functions(text)}
+    self_test = render_self_test(program)
+    functions |= {name for text in (*program.functions.values(), self_test) for name in called_functions(text)}
     headers = program.headers | {_header_of(p.type) for p in program.params}
+    if any(p.value.type.dtype is DType.FLOAT16 for p in (*program.inputs, *program.outputs)):
+        headers.add("float16.h")
     runtime = runtime_files(prefix, functions, headers | {"status.h"})
-    context = _context(program, sorted(headers))
+    context = {**_context(program, sorted(headers)), "self_test": rename_symbols(self_test, prefix)}
     return {
         f"{prefix}.h": _render("model.h.jinja", context),
         f"{prefix}.c": _render("model.c.jinja", context),
@@ -115,7 +119,6 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "structs": [_struct(program, p) for p in program.params],
         "functions": [rename_symbols(text, prefix) for text in _prefixed(program)],
         "steps": [_step(program, step) for step in program.steps],
-        "self_test": render_self_test(program),
     }
 
 

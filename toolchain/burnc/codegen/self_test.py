@@ -6,7 +6,7 @@ import numpy as np
 
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.codegen.program import Port, Program
-from burnc.ir import Array, TensorType
+from burnc.ir import Array, DType, TensorType
 from burnc.kernel.c99 import C_TYPES, format_array
 
 COMPARED = 64  # elements of each output that are compared
@@ -45,7 +45,7 @@ def self_test_inputs(program: Program) -> dict[str, Array]:
         type_ = port.value.type
         array: Array
         if type_.dtype.is_float:
-            array = signed.astype(np.float32) / np.float32(128)
+            array = (signed.astype(np.float32) / np.float32(128)).astype(type_.dtype.numpy)
         elif type_.dtype.value == "bool":
             array = bits >= 128
         else:
@@ -78,7 +78,7 @@ def render_self_test(program: Program) -> str:
         "    }",
     ]
     for port in program.outputs:
-        lines += _compare(program, port)
+        lines += _compare(program, port, results[port.value.name])
     return "\n".join([*lines, "    return BURNC_STATUS_OK;", "}"])
 
 
@@ -109,9 +109,12 @@ def _expected(port: Port, values: Array) -> list[str]:
 def _fill(program: Program, port: Port) -> list[str]:
     type_: TensorType = port.value.type
     byte = f"{program.prefix}_random_byte(&seed)"
-    value = {"float32": f"(float){byte} / 128.0f", "bool": f"{byte} < 0"}.get(
-        type_.dtype.value, f"({C_TYPES[type_.dtype]}){byte}"
-    )
+    value = {
+        "float16": f"burnc_half_of_float((float){byte} / 128.0f)",
+        "float32": f"(float){byte} / 128.0f",
+        "float64": f"(double){byte} / 128.0",
+        "bool": f"{byte} < 0",
+    }.get(type_.dtype.value, f"({C_TYPES[type_.dtype]}){byte}")
     return [
         f"    for (i = 0; i < {type_.size}; ++i) {{",
         f"        {_element(program, port)}[i] = {value};",
@@ -119,22 +122,31 @@ def _fill(program: Program, port: Port) -> list[str]:
     ]
 
 
-def _compare(program: Program, port: Port) -> list[str]:
+def _compare(program: Program, port: Port, expected: Array) -> list[str]:
     type_ = port.value.type
     got, want = f"{_element(program, port)}[i]", f"expected_{port.symbol}[i]"
+    loop = f"    for (i = 0; i < {min(COMPARED, type_.size)}; ++i) {{"
+    if type_.dtype is DType.FLOAT16:
+        got, want = f"burnc_float_of_half({got})", f"burnc_float_of_half({want})"
     if type_.dtype.is_float:
+        real = "double" if type_.dtype is DType.FLOAT64 else "float"
+        relative, absolute = ("2e-3", "1e-4") if type_.dtype is DType.FLOAT16 else ("1e-4", "1e-5")
+        f = "" if real == "double" else "f"
+        wrong = "!(error <= bound && error >= -bound)"
+        if not np.isfinite(expected.reshape(-1)[:COMPARED]).all():  # their difference is NaN
+            wrong += " && got != want && (got == got || want == want)"
         return [
-            f"    for (i = 0; i < {min(COMPARED, type_.size)}; ++i) {{",
-            f"        const float want = {want};",
-            f"        const float error = {got} - want;",
-            "        const float bound = 1e-4f * (want < 0.0f ? -want : want) + 1e-5f;",
-            "        if (!(error <= bound && error >= -bound)) {",
+            loop,
+            f"        const {real} got = {got}, want = {want};",
+            f"        const {real} error = got - want;",
+            f"        const {real} bound = {relative}{f} * (want < 0.0{f} ? -want : want) + {absolute}{f};",
+            f"        if ({wrong}) {{",
             "            return BURNC_STATUS_SELF_TEST_FAILED;",
             "        }",
             "    }",
         ]
     return [
-        f"    for (i = 0; i < {min(COMPARED, type_.size)}; ++i) {{",
+        loop,
         f"        if ({got} != {want}) {{",
         "            return BURNC_STATUS_SELF_TEST_FAILED;",
         "        }",

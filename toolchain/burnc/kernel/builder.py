@@ -25,7 +25,10 @@ FLOAT32 = DType.FLOAT32
 
 
 class Tensor:
-    """A buffer seen through its shape. In a quantized kernel a read yields ``q - zero_point`` as int32."""
+    """A buffer seen through its shape.
+
+    In a quantized kernel a read yields ``q - zero_point`` as int32; a read of float16 yields float32.
+    """
 
     def __init__(self, kernel: KernelBuilder, buffer: Buffer, type: TensorType) -> None:
         self._kernel = kernel
@@ -46,7 +49,8 @@ class Tensor:
 
     def raw(self, *indices: Expr | int) -> Expr:
         """The stored element itself."""
-        return Load(self.buffer, self.flat_index(indices))
+        element = Load(self.buffer, self.flat_index(indices))
+        return Cast(element, FLOAT32) if element.dtype is DType.FLOAT16 else element
 
     def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Expr:
         many = indices if isinstance(indices, tuple) else (indices,)
@@ -64,6 +68,8 @@ class Tensor:
     def __setitem__(self, indices: Expr | int | tuple[Expr | int, ...], value: Expr | Scalar) -> None:
         many = indices if isinstance(indices, tuple) else (indices,)
         expr = lift(value, self.buffer.dtype)
+        if self.buffer.dtype is DType.FLOAT16 and isinstance(expr, Cast) and expr.a.dtype is DType.FLOAT16:
+            expr = expr.a  # what is only moved keeps its bits
         if expr.dtype is not self.buffer.dtype:
             expr = Cast(expr, self.buffer.dtype)
         self._kernel.record(Store(self.buffer, self.flat_index(many), expr))
@@ -103,6 +109,7 @@ class KernelBuilder:
     Attributes:
         quantized: reads are centred int32 values and ``requantize`` rescales.
         wide: sums are int64, as they are of products with int16 activations.
+        real: what a float kernel computes in: float64 where its result is that, float32 otherwise.
         node: the node whose kernel is built.
 
     Args:
@@ -115,6 +122,7 @@ class KernelBuilder:
         result = node.outputs[0].type
         self.quantized = not result.dtype.is_float and any(v.type.quant is not None for v in node.present_inputs)
         self.wide = self.quantized and node.operator.sum_type(node) is INT64
+        self.real = DType.FLOAT64 if result.dtype is DType.FLOAT64 else FLOAT32
         self._buffers: list[Buffer] = []
         self._names: set[str] = set()
         self._blocks: list[list[Statement]] = [[]]
@@ -206,8 +214,8 @@ class KernelBuilder:
         return variable
 
     def accumulator(self, start: Expr | Scalar = 0) -> Local:
-        """A sum: int32 in a quantized kernel (int64 in a wide one), float32 otherwise."""
-        dtype = INT64 if self.wide else INT32 if self.quantized else FLOAT32
+        """A sum: int32 in a quantized kernel (int64 in a wide one), float otherwise (``real``)."""
+        dtype = INT64 if self.wide else INT32 if self.quantized else self.real
         return self.local("acc", self.cast(start, dtype) if isinstance(start, Expr) and self.wide else start, dtype)
 
     # Expressions

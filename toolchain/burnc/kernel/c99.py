@@ -9,7 +9,7 @@ import numpy as np
 from burnc.ir import Array, DType
 from burnc.kernel.analysis import expressions, parameters
 from burnc.kernel.buffer import Buffer, Role
-from burnc.kernel.expr import Binary, Call, Expr, Literal, Select
+from burnc.kernel.expr import Binary, Call, Cast, Expr, Literal, Select
 from burnc.kernel.program import Declare, Kernel, Loop
 from burnc.kernel.rendering import NARROW, UNARY, Rendering
 
@@ -23,6 +23,7 @@ C_TYPES = {
     DType.UINT16: "uint16_t",
     DType.UINT32: "uint32_t",
     DType.UINT64: "uint64_t",
+    DType.FLOAT16: "uint16_t",  # its bits: it is stored, never computed with
     DType.FLOAT32: "float",
     DType.FLOAT64: "double",
 }
@@ -56,6 +57,7 @@ _RUNTIME = {
         "bitcast_int32": "(int32_t)burnc_float_bits({})",
         "bitcast_float32": "burnc_float_from_bits((uint32_t)({}))",
     },
+    "float16.h": {"float16": "burnc_float_of_half({})"},
     "min_max.h": {"min": "burnc_min_{suffix}({}, {})", "max": "burnc_max_{suffix}({}, {})"},
 }
 
@@ -78,6 +80,8 @@ def headers(kernel: Kernel) -> set[str]:
             names.add(expr.name)
         elif isinstance(expr, Binary):
             names.add(expr.op)
+        elif isinstance(expr, Cast) and DType.FLOAT16 in (expr.dtype, expr.a.dtype):
+            names.add("float16")
     return {header for header, provided in _RUNTIME.items() if names & set(provided)}
 
 
@@ -102,15 +106,29 @@ class C99(Rendering):
         return format_scalar(literal.value, literal.dtype)
 
     def cast(self, a: Expr, dtype: DType) -> str:
+        if a.dtype is DType.FLOAT16:
+            return self._of_half(a, dtype)
+        if dtype is DType.FLOAT16:
+            real = "double" if a.dtype is DType.FLOAT64 else "float"
+            text = self.expression(a) if C_TYPES[a.dtype] == real else f"({real}){self.expression(a, UNARY)}"
+            return f"burnc_half_of_{real}({text})"
         if dtype is DType.BOOL and a.dtype is not DType.BOOL:
             return f"({self.expression(a, UNARY)} != {format_scalar(0, a.dtype)})"
         return f"({C_TYPES[dtype]}){self.expression(a, UNARY)}"
+
+    def _of_half(self, a: Expr, dtype: DType) -> str:
+        if dtype is DType.FLOAT16:
+            return self.expression(a, UNARY)
+        number = f"burnc_float_of_half({self.expression(a)})"
+        if dtype is DType.BOOL:
+            return f"({number} != 0.0f)"
+        return number if dtype is DType.FLOAT32 else f"({C_TYPES[dtype]}){number}"
 
     def select(self, select: Select, parent: int) -> str:
         text = " ".join(
             (self.expression(select.condition, 1), "?", self.expression(select.a, 1), ":", self.expression(select.b, 1))
         )
-        if select.dtype in NARROW:  # the choice is an int, as in binary
+        if select.dtype in (*NARROW, DType.FLOAT16):  # the choice is an int, as in binary
             return f"({C_TYPES[select.dtype]})({text})"
         return f"({text})" if parent else text
 
@@ -138,6 +156,9 @@ def format_scalar(value: float | bool, dtype: DType) -> str:
     """A C literal that reads back as exactly this value."""
     if dtype is DType.BOOL:
         return "true" if value else "false"
+    if dtype is DType.FLOAT16:
+        with np.errstate(over="ignore"):
+            return f"{int(np.float16(value).view(np.uint16)):#06x}u"
     if dtype.is_float:
         return _float(float(value), dtype)
     value = int(value)

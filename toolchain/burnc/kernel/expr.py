@@ -196,9 +196,11 @@ def binary(op: str, a: Expr, b: Expr | Scalar) -> Expr:
     """``a op b``, with the arithmetic of literals done now.
 
     Raises:
-        GraphError: the operands are of different element types.
+        GraphError: the operands are of different element types, or of one that is only stored.
     """
     b = lift(b, a.dtype)
+    if DType.FLOAT16 in (a.dtype, b.dtype):
+        raise GraphError("float16 is only stored; kernels compute in float32")
     if a.dtype is not b.dtype:
         raise GraphError(f"operands of {op!r} are {a.dtype.value} and {b.dtype.value}")
     return _folded(op, a, b) or Binary(op, a, b)

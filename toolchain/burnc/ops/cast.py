@@ -43,8 +43,8 @@ def body(k: KernelBuilder, a: CastAttrs, x: Tensor, y: Tensor) -> None:
 
 
 def converted(k: KernelBuilder, value: Expr, dtype: DType) -> Expr:
-    if dtype is DType.BOOL and value.dtype is not DType.BOOL:
-        return value.ne(0)
+    if dtype is DType.BOOL:
+        return k.cast(value, dtype)
     if not (value.dtype.is_float and dtype.is_integer):
         return k.cast(value, dtype)
     low, high = dtype.limits

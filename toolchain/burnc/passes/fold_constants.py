@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from burnc.ir import Array, Builder, Graph, Node
-from burnc.ops import operators, spec_of
+from burnc.ops import operators
+from burnc.ops.evaluate import evaluate
 from burnc.passes.rewrite import replace_node
 
 LARGEST_FOLDED = 2**24
@@ -34,7 +33,7 @@ class FoldConstants:
                 builder = Builder(graph, operators())
                 only = node.inputs[0] if len(node.inputs) == 1 else None
                 name = only.name if only is not None else node.output.name
-                replace_node(builder, node, builder.constant(name, _evaluate(node), node.output.type.quant))
+                replace_node(builder, node, builder.constant(name, _evaluated(node), node.output.type.quant))
                 folded += 1
         return folded
 
@@ -46,12 +45,6 @@ def _is_foldable(node: Node) -> bool:
     return bool(constants) and all(constants)
 
 
-def _evaluate(node: Node) -> Array:
-    spec = spec_of(node)
-    arrays = [None if v is None else v.data for v in node.inputs]
-    quantized = any(v.type.quant is not None for v in [*node.present_inputs, node.output])
-    # Overflow and NaN are values like others here, as in the reference.
-    with np.errstate(all="ignore"):
-        if quantized and spec.integer is not None:
-            return np.asarray(spec.integer(node, *arrays))
-        return np.asarray(spec.forward(np, node.attrs, *arrays))
+def _evaluated(node: Node) -> Array:
+    (result,) = evaluate(node, [None if v is None else v.data for v in node.inputs])
+    return result

@@ -15,6 +15,12 @@ CARRIED = {
     "INT16": DType.INT16,
     "INT32": DType.INT32,
     "INT64": DType.INT64,
+    "UINT8": DType.UINT8,
+    "UINT16": DType.UINT16,
+    "UINT32": DType.UINT32,
+    "UINT64": DType.UINT64,
+    "FLOAT16": DType.FLOAT16,
+    "FLOAT64": DType.FLOAT64,
 }
 LARGEST_TENSOR = 2**31 - 1
 
@@ -44,7 +50,7 @@ def tensor_type(tensor: FileTensor, where: str) -> TensorType:
 
 
 def _quant(tensor: FileTensor, place: str) -> QuantParams | None:
-    if not tensor.scale or tensor.type not in ("INT8", "INT16", "INT32", "INT64"):
+    if not tensor.scale or tensor.type not in ("INT8", "UINT8", "INT16", "INT32", "INT64"):
         return None
     # A vector has one axis to vary along; converters of old wrote the weights' axis beside a depthwise bias.
     count, axis = len(tensor.scale), tensor.quantized_dimension if len(tensor.shape) > 1 else 0
