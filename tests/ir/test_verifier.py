@@ -175,7 +175,7 @@ def test_each_broken_rule_is_named(message: str) -> None:
 
 
 QUANTIZED_BREAKS: dict[str, Callable[[Graph, Node], None]] = {
-    "weights %w must be int8 with zero point 0": lambda g, n: _retype(n, 1, QuantParams((0.1,), (1,))),
+    "weights %w must be quantized int8": lambda g, n: _retype(n, 1, None),
     "weights are quantized along axis 1": lambda g, n: _retype(n, 1, QuantParams.per_axis((0.1,) * 3, 1)),
     "scale is not input scale": lambda g, n: _retype(n, 2, QuantParams((1.0,), (0,))),
     "must be quantized int32": lambda g, n: _retype(n, 2, None),

@@ -23,7 +23,7 @@ from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
-from burnc.ops.requantize import Integers, requantized
+from burnc.ops.requantize import Integers, centred, requantized
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
     NO_PADDING,
@@ -32,6 +32,7 @@ from burnc.ops.spatial import (
     from_nhwc,
     onnx_window,
     output_sizes,
+    tflite_weights,
     tflite_window,
     to_nhwc,
     windows,
@@ -102,9 +103,8 @@ def forward(xp: Any, a: Conv2dAttrs, x: Any, w: Any, b: Any = None) -> Any:
 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
-    centred = x.astype(np.int32) - node.input(0).type.zero_point
     # float64 holds these integer sums exactly: |acc| < 2**47 is proven when the graph is quantized or imported.
-    acc = _accumulate(node.attrs, centred, w, 0, np.float64).astype(np.int64)
+    acc = _accumulate(node.attrs, centred(node, 0, x), centred(node, 1, w), 0, np.float64).astype(np.int64)
     return requantized(node, acc if b is None else acc + b)
 
 
@@ -151,7 +151,7 @@ def from_onnx_quantized(node: FileNode) -> list[Value]:
 
 
 def from_tflite_conv(node: FileNode) -> list[Value]:
-    x, w = node.input(0), node.input(1)
+    x, w = node.input(0), tflite_weights(node, 1)
     if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[3] == 0 or x.type.shape[3] % w.type.shape[3]:
         node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
     window = tflite_window(node, x.type.shape[1:3], (w.type.shape[1], w.type.shape[2]))
@@ -161,7 +161,7 @@ def from_tflite_conv(node: FileNode) -> list[Value]:
 
 def from_tflite_depthwise(node: FileNode) -> list[Value]:
     """TFLite keeps depthwise weights as [1, kh, kw, O]."""
-    x, w = node.input(0), node.input(1)
+    x, w = node.input(0), tflite_weights(node, 1)
     if x.type.rank != 4 or w.type.rank != 4 or w.type.shape[0] != 1:
         node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
     window = tflite_window(node, x.type.shape[1:3], (w.type.shape[1], w.type.shape[2]))

@@ -20,8 +20,18 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
-from burnc.ops.requantize import Integers, requantized
-from burnc.ops.spatial import NCHW_FROM_NHWC, NO_PADDING, Padding, Pair, from_nhwc, taps, to_nhwc, window_extent
+from burnc.ops.requantize import Integers, centred, requantized
+from burnc.ops.spatial import (
+    NCHW_FROM_NHWC,
+    NO_PADDING,
+    Padding,
+    Pair,
+    from_nhwc,
+    taps,
+    tflite_weights,
+    to_nhwc,
+    window_extent,
+)
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 OHWI_FROM_IOHW = (1, 2, 3, 0)
@@ -117,9 +127,8 @@ def forward(xp: Any, a: ConvTranspose2dAttrs, x: Any, w: Any, b: Any = None) -> 
 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
-    centred = x.astype(np.int32) - node.input(0).type.zero_point
     # float64 holds these integer sums exactly: |acc| < 2**47 is proven when the graph is quantized or imported.
-    acc = _accumulate(node.attrs, centred, w, np.float64).astype(np.int64)
+    acc = _accumulate(node.attrs, centred(node, 0, x), centred(node, 1, w), np.float64).astype(np.int64)
     return requantized(node, acc if b is None else acc + b)
 
 
@@ -194,7 +203,7 @@ def _ohwi(node: FileNode, w: Value, groups: int) -> Value:
 def from_tflite(node: FileNode) -> list[Value]:
     """The first input is the result's shape; SAME and VALID say how a convolution back would be padded."""
     shape = [int(n) for n in node.constant(0, "the shape").reshape(-1)]
-    w, x = node.input(1), node.input(2)
+    w, x = tflite_weights(node, 1), node.input(2)
     if len(shape) != 4 or x.type.rank != 4 or w.type.rank != 4:
         node.refuse(f"input {list(x.type.shape)}, weights {list(w.type.shape)} and result {shape} must have 4 axes")
     stride = (int(node.attribute("stride_h")), int(node.attribute("stride_w")))

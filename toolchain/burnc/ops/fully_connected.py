@@ -21,7 +21,7 @@ from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
-from burnc.ops.requantize import Integers, requantized
+from burnc.ops.requantize import Integers, centred, requantized
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 from burnc.ops.transpose import TransposeAttrs
@@ -68,7 +68,7 @@ def forward(xp: Any, a: FullyConnectedAttrs, x: Any, w: Any, b: Any = None) -> A
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
     # float64 holds these integer sums exactly: that |acc| < 2**31 (2**47 for int16) is proven beforehand.
-    acc = (x.astype(np.float64) - node.input(0).type.zero_point) @ w.astype(np.float64).T
+    acc = centred(node, 0, x).astype(np.float64) @ centred(node, 1, w).astype(np.float64).T
     return requantized(node, acc.astype(np.int64) + (0 if b is None else b))
 
 

@@ -19,6 +19,14 @@ from burnc.numerics import (
 Integers = NDArray[Any]
 
 
+def centred(node: Node, index: int, values: Integers) -> Integers:
+    """An operand's integers less their zero point, one or one an index along an axis; int64."""
+    type_ = node.input(index).type
+    assert type_.quant is not None
+    result: Integers = values.astype(np.int64) - type_.quant.broadcast(type_.rank)[1]
+    return result
+
+
 def rescaled(node: Node, acc: Integers, factors: Any) -> Integers:
     """Sums times real factors (which broadcast over them): of 32 bits by the node's rounding, or of 64."""
     pairs = [quantize_multiplier(float(f)) for f in np.ravel(factors)]

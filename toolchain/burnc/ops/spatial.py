@@ -150,6 +150,14 @@ def tflite_window(node: FileNode, size: tuple[int, ...], kernel: Pair) -> Window
     return Window(kernel, stride, dilation, pad)
 
 
+def tflite_weights(node: FileNode, index: int) -> Value:
+    """The weights of a TFLite convolution, which its kernels take for symmetric whatever their zero point says."""
+    w = node.input(index)
+    if w.type.quant is not None and any(w.type.quant.zero_point):
+        node.refuse("weights with a zero point other than 0 are not supported")
+    return w
+
+
 def to_nhwc(node: FileNode, x: Value) -> Value:
     """[N,C,L] or [N,C,H,W] of an ONNX operator as NHWC; 1-D becomes height 1."""
     if x.type.rank == 3:

@@ -63,7 +63,7 @@ class QuantRule:
     Attributes:
         result: ``own`` (parameters of its own), ``same`` (those of every activation input), or fixed parameters.
         fixed: fixed parameters of the result for other element types than int8, by those of operand and result.
-        weights: index of the weight input: int8, symmetric (zero point 0), per tensor or along ``weight_axis``.
+        weights: index of the weight input: int8, per tensor or along ``weight_axis``.
         bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0. Over int16 activations
             it is int64, or int32 where the sums are to be.
         integer_inputs: inputs that are no activations (indices, shapes) and stay as they are.
@@ -223,8 +223,8 @@ class OpSpec:
             return
         weights = node.input(rule.weights)
         quant = weights.type.quant
-        if quant is None or weights.type.dtype is not DType.INT8 or any(quant.zero_point):
-            raise GraphError(f"weights %{weights.name} must be int8 with zero point 0", where=where)
+        if quant is None or weights.type.dtype is not DType.INT8:
+            raise GraphError(f"weights %{weights.name} must be quantized int8", where=where)
         if quant.axis not in (None, rule.weight_axis):
             raise GraphError(f"weights are quantized along axis {quant.axis}, not {rule.weight_axis}", where=where)
         bias = node.inputs[rule.bias] if rule.bias is not None and rule.bias < len(node.inputs) else None

@@ -23,8 +23,8 @@ class AbsorbQdq:
     """Quantization.
 
     1. All activation inputs of a float node are dequantized int8 values with one scale each, its weights are a
-       dequantized int8 constant with zero point 0, and its only result is read by quantize nodes alone, all of them
-       with the same parameters.
+       dequantized int8 constant, and its only result is read by quantize nodes alone, all of them with the same
+       parameters.
     2. The node then reads the int8 values and its result has the parameters of that quantize.
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
        for fixed parameters and the quantize has others, the result is requantized after.
@@ -139,7 +139,7 @@ def _quantized_twin(value: Value) -> Value | None:
 
 def _fits_weights(value: Value, axis: int) -> bool:
     quant = value.type.quant
-    return value.is_constant and quant is not None and not any(quant.zero_point) and quant.axis in (None, axis)
+    return value.is_constant and quant is not None and quant.axis in (None, axis)
 
 
 def _has_one_scale(value: Value) -> bool:

@@ -263,14 +263,29 @@ def test_activations_scaled_along_an_axis_stay_float() -> None:
     assert [n.output.type.dtype for n in graph.nodes if n.op == "mul"] == [DType.FLOAT32]
 
 
-def test_weights_with_a_zero_point_or_a_foreign_axis_stay_float() -> None:
-    net = QdqNet((2, 4))
-    shifted = net.dq(net.constant(np.ones((4, 3), np.int8)), 0.1, 4)
-    graph = net.imported(net.qdq(net.node("MatMul", net.qdq("x"), shifted), 0.05, 1))
-    assert [n.output.type.dtype for n in graph.nodes if n.op == "fully_connected"] == [DType.FLOAT32]
+def test_weights_along_a_foreign_axis_stay_float() -> None:
     net = QdqNet((2, 4))
     graph = net.imported(net.qdq(net.node("MatMul", net.qdq("x"), net.weights(4, 3, per_axis=0)), 0.05, 1))
     assert [n.output.type.dtype for n in graph.nodes if n.op == "fully_connected"] == [DType.FLOAT32]
+
+
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+@pytest.mark.parametrize("zeros", [(9,), (9, -128, 0, 127)])
+def test_weights_with_zero_points(op: str, zeros: tuple[int, ...]) -> None:
+    net = QdqNet()
+    axis = 0 if op == "Conv" else 1
+    data = np.random.default_rng(3).integers(-128, 128, (4, 4, 3, 3)).astype(np.int8)
+    scale, zero = floats(len(zeros), seed=1, low=0.002, high=0.006), np.array(zeros, np.int8)
+    if len(zeros) == 1:
+        scale, zero = scale.reshape(()), zero.reshape(())
+    parameters = [net.constant(array) for array in (data, scale, zero)]
+    y = net.node(op, net.qdq("x"), net.node("DequantizeLinear", *parameters, axis=axis), net.constant(floats(4)))
+    graph = net.imported(net.qdq(y, 0.08, 3))
+    (node,) = (n for n in graph.nodes if n.op.startswith("conv"))
+    assert node.output.type.dtype is DType.INT8
+    quant = node.input(1).type.quant
+    assert quant is not None
+    assert sorted(set(quant.zero_point)) == sorted(zeros)
 
 
 def test_edges_become_integers_under_their_names() -> None:

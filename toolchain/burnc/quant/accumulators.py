@@ -16,6 +16,7 @@ from burnc.errors import QuantizationError
 from burnc.ir import DType, Graph, Node, TensorType
 from burnc.numerics import quantize_multiplier
 from burnc.ops import spec_of
+from burnc.ops.requantize import centred
 from burnc.ops.spec import QUANTIZED
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
@@ -78,19 +79,20 @@ def _operand(type_: TensorType) -> tuple[int, int]:
 
 def _weighted(node: Node, index: int, axis: int, bias_index: int | None) -> AccumulatorBounds | None:
     weights, x = node.input(index), node.input(0).type
-    if weights.data is None or x.quant is None:
+    if weights.data is None or weights.type.quant is None or x.quant is None:
         return None
-    rows = np.moveaxis(weights.data.astype(np.float64), axis, 0).reshape(weights.type.shape[axis], -1)
+    rows = np.moveaxis(centred(node, index, weights.data).astype(np.float64), axis, 0)
+    rows = rows.reshape(weights.type.shape[axis], -1)
     bias = np.zeros(len(rows))
     if bias_index is not None and bias_index < len(node.inputs) and node.inputs[bias_index] is not None:
         value = node.input(bias_index)
         unknown = np.full(len(rows), math.inf)  # computed at run time
         bias = unknown if value.data is None else value.data.astype(np.float64).reshape(-1)
     # float64 holds these integers exactly up to 2**53; beyond, the bound is far outside int32 anyway.
-    centred = _partial_sums(rows, *_operand(x), bias)
+    apart = _partial_sums(rows, *_operand(x), bias)
     folded = _partial_sums(rows, *x.dtype.limits, bias - x.zero_point * rows.sum(axis=1))
-    low = np.minimum(np.minimum(centred.low, folded.low), bias)
-    return AccumulatorBounds(low, np.maximum(np.maximum(centred.high, folded.high), bias))
+    low = np.minimum(np.minimum(apart.low, folded.low), bias)
+    return AccumulatorBounds(low, np.maximum(np.maximum(apart.high, folded.high), bias))
 
 
 def _partial_sums(rows: NDArray[np.float64], low: int, high: int, start: NDArray[np.float64]) -> AccumulatorBounds:

@@ -11,6 +11,7 @@ from burnc.codegen.names import LONGEST_NAME, UniqueNames, comment_text, identif
 from burnc.codegen.program import Call, ConstantArray, FieldValue, Params
 from burnc.ir import Array, Match, Node, Pattern
 from burnc.numerics import activation_range, quantize_multiplier
+from burnc.ops import spec_of
 
 
 class Emitter:
@@ -82,9 +83,15 @@ class KernelRow:
 
 
 def is_int8(node: Node) -> bool:
-    """All activations int8, rounded as TFLM rounds."""
+    """All activations int8, rounded as TFLM rounds, and weights symmetric."""
     values = [node.input(0), node.outputs[0]]
-    return node.rounding == "tflm" and all(v.type.quant is not None and v.type.dtype.value == "int8" for v in values)
+    rule = spec_of(node).quant
+    weights = None if rule is None or rule.weights is None else node.input(rule.weights).type.quant
+    return (
+        node.rounding == "tflm"
+        and all(v.type.quant is not None and v.type.dtype.value == "int8" for v in values)
+        and not any(weights.zero_point if weights is not None else ())
+    )
 
 
 def clamp_fields(node: Node) -> dict[str, int]:
