@@ -79,7 +79,8 @@ class SimulateReport(Report):
     """One inference on an emulated board. ``matches_reference`` is None where there is no model to compare with.
 
     ``unit`` says what all ``cycles`` are: ``cycles``, or ``instructions`` on an emulator that knows nothing of time;
-    there ``latency_ms`` and ``energy_uj`` are None.
+    there ``latency_ms`` and ``energy_uj`` are None. ``cycles`` and the layers' are those of memory that never waits;
+    ``cycles_with_flash_cache`` has the waits for flash in it, and latency and energy are made from it where it is known.
     """
 
     board: str

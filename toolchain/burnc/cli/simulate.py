@@ -106,8 +106,12 @@ def _show(report: SimulateReport) -> None:
     click.echo()
     energy = "" if report.energy_uj is None else f", about {number(report.energy_uj)} uJ"
     time = "" if report.latency_ms is None else f"{milliseconds(report.latency_ms)} at {megahertz(report.clock_hz)}, "
+    waits = report.cycles_with_flash_cache
+    counted = f"{number(report.cycles)} {report.unit}"
+    if waits is not None:
+        counted = f"{number(waits)} cycles with the waits for flash, {number(report.cycles)} without"
     rows = [
-        ("one run", f"{time}{number(report.cycles)} {report.unit}{energy}"),
+        ("one run", f"{time}{counted}{energy}"),
         ("flash", f"{number(report.flash_bytes)} bytes, with the harness"),
         ("RAM", f"{number(report.ram_bytes)} bytes, with the harness; {number(report.arena_bytes)} of them arena"),
     ]

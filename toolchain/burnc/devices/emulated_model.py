@@ -25,7 +25,12 @@ class EmulatedModel(ServedModel):
     Args:
         layer_count: how many layers the firmware counts cycles of.
         build: makes the firmware in the folder that it is given.
+
+    Attributes:
+        flash_cache: whether the next session charges the cycles of the board's flash cache.
     """
+
+    flash_cache = False
 
     def __init__(self, board: Board, graph: Graph, layer_count: int, build: Callable[[Path], Firmware]) -> None:
         super().__init__(board, graph)
@@ -38,7 +43,7 @@ class EmulatedModel(ServedModel):
 
     def connect(self) -> Client:
         """Start the emulator."""
-        simulator = open_simulator(self.board, self.firmware.elf)
+        simulator = open_simulator(self.board, self.firmware.elf, with_flash_cache=self.flash_cache)
         self._stop = weakref.finalize(self, simulator.close)
         self._layer_counts, self.unit = simulator.layer_counts, simulator.unit
         client = simulator.client()

@@ -6,6 +6,7 @@ import { Core } from './core.mjs';
 import { Fault, FaultKind, faultReport } from './faults.mjs';
 import { FlashCache } from './flash_cache.mjs';
 import { Memory } from './memory.mjs';
+import { FlashChip, SerialFlash } from './serial_flash.mjs';
 import { Mailboxes, Sio } from './sio.mjs';
 import { PrivatePeripherals } from './systick.mjs';
 import { UartLink } from './uart_link.mjs';
@@ -13,6 +14,7 @@ import { UartLink } from './uart_link.mjs';
 const ROM_BYTES = 16 * 1024;
 const WATCHDOG = 0x40058;
 const POWER_STATES = 0x40010;
+const SSI = 0x18000;
 const FORCE_OFF = 0x04;
 const CORE1_POWER = 1 << 16;
 const XIP_FLUSH = 0x04;
@@ -36,6 +38,7 @@ export class Board {
     else this.memory.keepFlashIn(flashFile, image);
     this.powerFailsAt = powerFailsAt;
     this.flashCache = flashCache === null ? null : new FlashCache(flashCache);
+    this.flashChip = new FlashChip();
     this.uart = new UartLink();
     this.onEvent = onEvent;
     this.stopped = null;
@@ -66,6 +69,13 @@ export class Board {
     chip.onBreak = (code) => {
       throw new Fault(FaultKind.undefinedInstruction, 0, `udf.w #${code}`); // udf and bkpt never reach the package
     };
+    this.serialFlash = new SerialFlash(chip, this.flashChip, {
+      lineBytes: this.flashCache?.lineBytes ?? 8,
+      onMode: (cycles) => {
+        if (this.flashCache !== null) this.flashCache.missCycles = cycles;
+      },
+    });
+    chip.peripherals[SSI] = this.serialFlash;
     this.chip = chip;
     this.resetRequest = null;
     this.attention = false; // something outside the running core may have changed

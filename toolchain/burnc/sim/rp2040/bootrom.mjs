@@ -88,6 +88,7 @@ export class BootRom {
       this.board.stop('no-boot', { detail });
       return;
     }
+    this.board.flashChip.continuous = false; // the ROM leaves whatever mode a program was in
     ram.set(boot2, BOOT2_ADDRESS - RAM_BASE);
     core.registers[13] = BOOT2_ADDRESS;
     core.registers[14] = 0; // tells the second stage to go on to the vector table behind it
@@ -118,11 +119,13 @@ export class BootRom {
 
   leaveXip() {
     if (!this.connected) this.#misuse('flash_exit_xip before connect_internal_flash');
+    this.board.flashChip.continuous = false;
     this.#setXip(false);
   }
 
   enterXip() {
     this.connected = false;
+    this.board.serialFlash.setPlainRead();
     this.#setXip(true);
   }
 

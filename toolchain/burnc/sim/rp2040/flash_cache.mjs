@@ -4,6 +4,7 @@
 export class FlashCache {
   /** @param {{size: number, ways: number, line: number, miss_cycles: number}} geometry as in the board's TOML file */
   constructor({ size, ways, line, miss_cycles }) {
+    this.lineBytes = line;
     this.lineShift = Math.log2(line);
     this.sets = size / (line * ways);
     if (!Number.isInteger(this.lineShift) || !Number.isInteger(Math.log2(this.sets))) {

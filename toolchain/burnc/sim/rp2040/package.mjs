@@ -12,3 +12,4 @@ export const { RP2040 } = await load('index.js');
 export const { CortexM0Core } = await load('cortex-m0-core.js');
 export const { RPPPB } = await load('peripherals/ppb.js');
 export const { RPSIO } = await load('sio.js');
+export const { BasePeripheral } = await load('peripherals/peripheral.js');
