@@ -1,23 +1,35 @@
 /* SPDX-License-Identifier: 0BSD */
 /* burnc_dot_pairs_s8_m0 for ARMv6-M; the header describes what it computes, docs/kernels.md why it is exact.
 
-   While a group's sums are made:
+   While a pair's sums are made:
      r0  next block            r2  32768 - 128 * (A0 + A1), r3 A0, r4 A1
-     r1  next weights          r5  weight, then product      r6  sum of the block      r7  end of the blocks
+     r1  next weights          r5  weight, then product      r6  sum of the block      r7  end of the pair
      r8, r10, r12  sums of the upper halves, channels 0, 1, 2: the second row, exact
      r9, r11, lr   sums of the whole words; less (upper sum << 16) they are the first row
    In the epilogue:
      r0  next constants        r2..r6  a channel's constants, r2 and r7 then the two rows' sums   r1  scratch
-   On the stack: +0 job, +4 y0, +8 y1. */
+   On the stack: the job's fields, those of groups moving on, and what follows them below. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
 
-/* Fields of the job; packed, weights, low_start and packed_end lead it in this order. */
-#define BURNC_WEIGHTS 4
+#define BURNC_PACKED 0
+#define BURNC_PACKED_END 4
+#define BURNC_PAIR_BYTES 8
+#define BURNC_WEIGHTS 12
 #define BURNC_CONSTANTS 16
-#define BURNC_IS_SIGNED 20
-#define BURNC_GROUPS 24
-#define BURNC_Y0 28
-#define BURNC_Y1 32
+#define BURNC_LOW_START 20
+#define BURNC_CHANNEL_BYTES 24
+#define BURNC_TRIPLES 28
+#define BURNC_DOUBLES 32
+#define BURNC_DOUBLE_BYTES 36
+#define BURNC_Y 40
+#define BURNC_ROW 44
+#define BURNC_STEP 48
+#define BURNC_Y_NOW 52
+#define BURNC_SECOND 56
+#define BURNC_THIRD 60
+#define BURNC_PACKED_NOW 64
+#define BURNC_FRAME 68
+#define BURNC_UNSIGNED_BYTES 20
 
     .syntax unified
 
@@ -34,11 +46,54 @@
     add     \high, r6
     .endm
 
-    .macro block at
+    .macro block3 at
     ldmia   r0!, {r2, r3, r4}
     channel \at, r8, r9
     channel \at + 2, r10, r11
     channel \at + 4, r12, lr
+    .endm
+
+    .macro block2 at
+    ldmia   r0!, {r2, r3, r4}
+    channel \at, r8, r9
+    channel \at + 2, r10, r11
+    .endm
+
+/* Both sums of two channels, or of three. */
+    .macro clear2
+    movs    r3, #0
+    ldr     r2, [sp, #BURNC_LOW_START]
+    mov     r8, r3
+    mov     r9, r2
+    mov     r10, r3
+    mov     r11, r2
+    .endm
+
+    .macro begin_pair
+    ldr     r1, [sp, #BURNC_WEIGHTS]
+    ldr     r7, [sp, #BURNC_PAIR_BYTES]
+    adds    r7, r7, r0
+    clear2
+    .endm
+
+    .macro end_pair
+    str     r0, [sp, #BURNC_PACKED_NOW]
+    ldr     r0, [sp, #BURNC_CONSTANTS]
+    ldr     r5, [sp, #BURNC_CHANNEL_BYTES]
+    cmp     r5, #BURNC_UNSIGNED_BYTES
+    .endm
+
+    .macro finish_two finish
+    \finish r8, r9
+    store_first
+    \finish r10, r11
+    store_at BURNC_SECOND
+    .endm
+
+    .macro finish_three finish
+    finish_two \finish
+    \finish r12, lr
+    store_at BURNC_THIRD
     .endm
 
 /* \sum becomes 0 where it is negative, the limit in r3 where it is above. */
@@ -51,23 +106,17 @@
 1:
     .endm
 
-    .macro store sum, row, index
-    lsrs    \sum, \sum, #24
-    ldr     r1, [sp, #\row]
-    strb    \sum, [r1, #\index]
-    .endm
-
-    .macro scale_and_store sum, row, index
+    .macro scale sum
     movs    r1, \sum
     muls    r1, r3, r1
     lsrs    r1, r5                  /* by its lowest byte */
     muls    \sum, r4, \sum
     adds    \sum, \sum, r1
     adds    \sum, \sum, r6
-    store   \sum, \row, \index
+    lsrs    \sum, \sum, #24
     .endm
 
-    .macro scale_signed_and_store sum, row, index, zero, minus_step
+    .macro scale_signed sum, zero, minus_step
     movs    r1, \sum
     muls    r1, r3, r1
     lsrs    r1, r5
@@ -78,7 +127,7 @@
 1:
     adds    \sum, \sum, r1
     adds    \sum, \sum, r6
-    store   \sum, \row, \index
+    lsrs    \sum, \sum, #24
     .endm
 
 /* r2 holds the offset: the two rows' sums plus that go to r7 and r2. */
@@ -91,18 +140,35 @@
     add     r2, \high
     .endm
 
-    .macro finish index, high, low
+    .macro store_first
+    ldr     r1, [sp, #BURNC_Y_NOW]
+    strb    r7, [r1, #0]
+    ldr     r4, [sp, #BURNC_ROW]
+    strb    r2, [r1, r4]
+    .endm
+
+/* Leaves the place of the second row's first output in r1. */
+    .macro store_at slot
+    ldr     r1, [sp, #BURNC_Y_NOW]
+    ldr     r3, [sp, #\slot]
+    strb    r7, [r1, r3]
+    ldr     r4, [sp, #BURNC_ROW]
+    adds    r1, r1, r4
+    strb    r2, [r1, r3]
+    .endm
+
+    .macro finish high, low
     ldmia   r0!, {r2-r6}
     two_sums \high, \low
     limit   r7
     limit   r2
     lsrs    r3, r5, #8
-    scale_and_store r7, 4, \index
-    scale_and_store r2, 8, \index
+    scale   r7
+    scale   r2
     .endm
 
 /* The sums' registers, free by then, take zero and -step. */
-    .macro finish_signed index, high, low
+    .macro finish_signed high, low
     ldmia   r0!, {r2}
     two_sums \high, \low
     ldmia   r0!, {r1, r3-r6}
@@ -112,8 +178,41 @@
     limit   r7
     limit   r2
     lsrs    r3, r5, #8
-    scale_signed_and_store r7, 4, \index, \high, \low
-    scale_signed_and_store r2, 8, \index, \high, \low
+    scale_signed r7, \high, \low
+    scale_signed r2, \high, \low
+    .endm
+
+/* Reads the head of a group's constants. */
+    .macro begin_group
+    ldr     r0, [sp, #BURNC_CONSTANTS]
+    ldmia   r0!, {r1}
+    str     r0, [sp, #BURNC_CONSTANTS]
+    uxtb    r2, r1
+    str     r2, [sp, #BURNC_SECOND]
+    lsls    r2, r1, #16
+    lsrs    r2, r2, #24
+    str     r2, [sp, #BURNC_THIRD]
+    lsrs    r1, r1, #16
+    ldr     r2, [sp, #BURNC_Y]
+    adds    r2, r2, r1
+    str     r2, [sp, #BURNC_Y]
+    str     r2, [sp, #BURNC_Y_NOW]
+    ldr     r0, [sp, #BURNC_PACKED]
+    .endm
+
+/* r1 holds the second row's first output. */
+    .macro next_pair loop
+    ldr     r4, [sp, #BURNC_STEP]
+    adds    r1, r1, r4
+    str     r1, [sp, #BURNC_Y_NOW]
+    ldr     r1, [sp, #BURNC_PACKED_END]
+    movs    r2, r0
+    ldr     r0, [sp, #BURNC_PACKED_NOW]
+    cmp     r0, r1
+    beq     1f
+    b       \loop
+1:
+    str     r2, [sp, #BURNC_CONSTANTS]
     .endm
 
     .section .text.burnc_dot_pairs_s8_m0, "ax", %progbits
@@ -129,71 +228,96 @@ burnc_dot_pairs_s8_m0:
     mov     r6, r10
     mov     r7, r11
     push    {r4-r7}
-    sub     sp, #12
-    str     r0, [sp, #0]
-    ldr     r1, [r0, #BURNC_Y0]
-    str     r1, [sp, #4]
-    ldr     r1, [r0, #BURNC_Y1]
-    str     r1, [sp, #8]
+    sub     sp, #BURNC_FRAME
+    mov     r1, sp
+    ldmia   r0!, {r2-r7}
+    stmia   r1!, {r2-r7}
+    ldmia   r0!, {r2-r7}
+    stmia   r1!, {r2-r7}
+    ldmia   r0!, {r2}
+    stmia   r1!, {r2}
 
-.Lgroup:
-    ldr     r5, [sp, #0]
-    ldmia   r5!, {r0, r1, r2, r7}
-    movs    r3, #0
-    mov     r8, r3
-    mov     r10, r3
+.Ltriple:
+    ldr     r1, [sp, #BURNC_TRIPLES]
+    subs    r1, #1
+    bcs     1f
+    b       .Ldouble
+1:
+    str     r1, [sp, #BURNC_TRIPLES]
+    begin_group
+.Lpair3:
+    begin_pair
     mov     r12, r3
-    mov     r9, r2
-    mov     r11, r2
     mov     lr, r2
-.Lblocks:
-    block   0
-    block   6
-    block   12
-    block   18
+.Lblocks3:
+    block3  0
+    block3  6
+    block3  12
+    block3  18
     adds    r1, #24
     cmp     r0, r7
-    bne     .Lblocks
+    bne     .Lblocks3
 
-    ldr     r5, [sp, #0]
-    str     r1, [r5, #BURNC_WEIGHTS]
-    ldr     r0, [r5, #BURNC_CONSTANTS]
-    ldr     r5, [r5, #BURNC_IS_SIGNED]
-    cmp     r5, #0
-    beq     .Lunsigned
-    b       .Lsigned
-.Lunsigned:
-    finish  0, r8, r9
-    finish  1, r10, r11
-    finish  2, r12, lr
-.Lnext:
-    ldr     r5, [sp, #0]
-    str     r0, [r5, #BURNC_CONSTANTS]
-    ldr     r1, [sp, #4]
-    adds    r1, #3
-    str     r1, [sp, #4]
-    ldr     r1, [sp, #8]
-    adds    r1, #3
-    str     r1, [sp, #8]
-    ldr     r1, [r5, #BURNC_GROUPS]
+    end_pair
+    beq     1f
+    b       .Lsigned3
+1:
+    finish_three finish
+.Lnext3:
+    next_pair .Lpair3
+    ldr     r1, [sp, #BURNC_WEIGHTS]
+    ldr     r2, [sp, #BURNC_PAIR_BYTES]
+    lsrs    r2, r2, #1
+    adds    r1, r1, r2
+    str     r1, [sp, #BURNC_WEIGHTS]
+    b       .Ltriple
+
+.Lsigned3:
+    finish_three finish_signed
+    b       .Lnext3
+
+.Ldouble:
+    ldr     r1, [sp, #BURNC_DOUBLES]
     subs    r1, #1
-    str     r1, [r5, #BURNC_GROUPS]
-    beq     .Ldone
-    b       .Lgroup
+    bcs     1f
+    b       .Ldone
+1:
+    str     r1, [sp, #BURNC_DOUBLES]
+    begin_group
+.Lpair2:
+    begin_pair
+.Lblocks2:
+    block2  0
+    block2  4
+    block2  8
+    block2  12
+    adds    r1, #16
+    cmp     r0, r7
+    bne     .Lblocks2
+
+    end_pair
+    bne     .Lsigned2
+    finish_two finish
+.Lnext2:
+    next_pair .Lpair2
+    ldr     r1, [sp, #BURNC_WEIGHTS]
+    ldr     r2, [sp, #BURNC_DOUBLE_BYTES]
+    adds    r1, r1, r2
+    str     r1, [sp, #BURNC_WEIGHTS]
+    b       .Ldouble
+
+.Lsigned2:
+    finish_two finish_signed
+    b       .Lnext2
+
 .Ldone:
-    add     sp, #12
+    add     sp, #BURNC_FRAME
     pop     {r4-r7}
     mov     r8, r4
     mov     r9, r5
     mov     r10, r6
     mov     r11, r7
     pop     {r4-r7, pc}
-
-.Lsigned:
-    finish_signed 0, r8, r9
-    finish_signed 1, r10, r11
-    finish_signed 2, r12, lr
-    b       .Lnext
     .size   burnc_dot_pairs_s8_m0, . - burnc_dot_pairs_s8_m0
 
 #elif defined(__linux__) && defined(__ELF__)

@@ -25,32 +25,49 @@ static int8_t burnc_dot_pairs_s8_m0_byte(uint32_t bits) {
     return (int8_t)((int32_t)(bits ^ 128u) - 128);
 }
 
-void burnc_dot_pairs_s8_m0(burnc_dot_pairs_s8_m0_job *job) {
-    for (; job->groups != 0u; --job->groups) {
-        const uint8_t *w = job->weights;
-        int32_t channel;
-        for (channel = 0; channel < 3; ++channel) {
-            const uint32_t *packed = job->packed;
-            uint32_t low = job->low_start;
-            uint32_t high = 0u;
-            w = job->weights + 2 * channel;
-            while (packed != job->packed_end) {
-                const uint32_t sum = packed[0] + packed[1] * w[0] + packed[2] * w[1];
-                low += sum;
-                high += (sum >> 16) - ((sum >> 15) & 0x10000u); /* its upper half with its sign */
-                packed += 3;
-                w += 6;
+/* One channel of a group of `channels`, for one pair. */
+static void burnc_dot_pairs_s8_m0_channel(const burnc_dot_pairs_s8_m0_job *job, const uint32_t *packed,
+                                          const uint8_t *w, uint32_t channels, const uint32_t *constants,
+                                          int8_t *y) {
+    const uint32_t *const end = packed + job->pair_bytes / 4u;
+    const uint32_t is_signed = job->channel_bytes == 28u ? 1u : 0u;
+    uint32_t low = job->low_start;
+    uint32_t high = 0u;
+    for (; packed != end; packed += 3) {
+        const uint32_t sum = packed[0] + packed[1] * w[0] + packed[2] * w[1];
+        low += sum;
+        high += (sum >> 16) - ((sum >> 15) & 0x10000u); /* its upper half with its sign */
+        w += 2u * channels;
+    }
+    low -= high << 16;
+    y[0] = burnc_dot_pairs_s8_m0_byte(burnc_dot_pairs_s8_m0_requantize(low, constants, is_signed));
+    y[job->row] = burnc_dot_pairs_s8_m0_byte(burnc_dot_pairs_s8_m0_requantize(high, constants, is_signed));
+}
+
+void burnc_dot_pairs_s8_m0(const burnc_dot_pairs_s8_m0_job *job) {
+    const uint32_t groups = job->triples + job->doubles;
+    const uint8_t *weights = job->weights;
+    const uint32_t *constants = job->constants;
+    int8_t *y = job->y;
+    uint32_t group;
+    for (group = 0; group < groups; ++group) {
+        const uint32_t channels = group < job->triples ? 3u : 2u;
+        const uint32_t head = *constants++;
+        const uint32_t *packed;
+        int8_t *out;
+        y += head >> 16;
+        out = y;
+        for (packed = job->packed; packed != job->packed_end; packed += job->pair_bytes / 4u) {
+            uint32_t k;
+            for (k = 0; k < channels; ++k) {
+                const uint32_t at = k == 0u ? 0u : (head >> (k == 1u ? 0u : 8u)) & 255u;
+                burnc_dot_pairs_s8_m0_channel(job, packed, weights + 2u * k, channels,
+                                              constants + k * (job->channel_bytes / 4u), out + at);
             }
-            low -= high << 16;
-            job->y0[channel] = burnc_dot_pairs_s8_m0_byte(
-                burnc_dot_pairs_s8_m0_requantize(low, job->constants, job->is_signed));
-            job->y1[channel] = burnc_dot_pairs_s8_m0_byte(
-                burnc_dot_pairs_s8_m0_requantize(high, job->constants, job->is_signed));
-            job->constants += job->is_signed != 0u ? 7 : 5;
+            out += job->row + job->step;
         }
-        job->weights = w - 4;
-        job->y0 += 3;
-        job->y1 += 3;
+        weights += channels == 3u ? job->pair_bytes / 2u : job->double_bytes;
+        constants += channels * (job->channel_bytes / 4u);
     }
 }
 

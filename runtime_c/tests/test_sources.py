@@ -167,7 +167,7 @@ def test_assembly_stands_beside_a_twin_and_is_guarded(path: Path, tmp_path: Path
     text = path.read_text(encoding="utf-8")
     assert text.startswith("/* SPDX-License-Identifier: 0BSD */\n")
     assert path.with_suffix(".c") in SOURCES
-    assert text.count("\n") < 300
+    assert text.count("\n") < 400
     assert not re.search(r"[@;]", re.sub(r"@object|@progbits", "", re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)))
     for macro in re.findall(r"#\s*define\s+(\w+)", text):
         assert macro.startswith("BURNC_")
@@ -194,7 +194,7 @@ def test_every_function_of_a_header_has_its_file() -> None:
     declared = set()
     for header in HEADERS:
         code = re.sub(r"/\*.*?\*/", " ", header.read_text(encoding="utf-8"), flags=re.DOTALL)
-        declared |= set(re.findall(r"^(?:void|float) (burnc_\w+)\([^{]*?\);", code, flags=re.MULTILINE))
+        declared |= set(re.findall(r"^(?:void |float |uint32_t \*)(burnc_\w+)\([^{]*?\);", code, flags=re.MULTILINE))
     assert declared == {source.stem for source in SOURCES}
 
 

@@ -104,7 +104,7 @@ def assembly_and_twin(request, tmp_path_factory):
     ram = board.first_memory("ram")
     assert ram is not None
     for prefix in ("plain", "twin"):
-        for name, text in runtime_files(prefix, ["burnc_dot_pairs_s8_m0"], []).items():
+        for name, text in runtime_files(prefix, ["burnc_dot_pairs_s8_m0", "burnc_pack_pairs_s8_m0"], []).items():
             (folder / name).write_text(text)
     script = folder / "guarded.ld"
     script.write_text(guarded(board))
@@ -130,6 +130,10 @@ def test_assembly_and_twin_give_the_same_bytes_and_no_others(assembly_and_twin):
     assert assembly_and_twin(b"c") == 0
 
 
+def test_assembly_and_twin_pack_the_same_words(assembly_and_twin):
+    assert assembly_and_twin(b"p") == 0
+
+
 def test_the_assembly_keeps_the_registers_of_its_caller(assembly_and_twin):
     assert assembly_and_twin(b"r") == 0
 
@@ -144,7 +148,6 @@ def test_the_assembly_reads_nothing_behind_its_operands(assembly_and_twin):
     ("graph", "why"),
     [
         (pointwise((2, 2), 8, 6, weights="lowest"), "two weights of -128"),
-        (pointwise((2, 2), 8, 2), "fewer than three channels"),
         (pointwise((2, 2), 1, 3, scale=1.5), "a scale above one"),
         (pointwise((2, 2), 64, 64, scale=0.00001), "steps too close to be told apart"),
     ],

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Pointwise convolution like burnc_conv1x1_s8, for Cortex-M0 and M0+: two pixels go together through
-   burnc_dot_pairs_s8_m0, whose header describes weights and constants. Groups hold channels 0-2, 3-5, ...; where
-   the channels are no multiple of three, the last group holds the last three, some for the second time.
-   `blocks` is in_channels / 2, rounded up to a multiple of four; taps beyond in_channels have weight 0. out_channels is
-   at least 3. `scratch` is 12 * blocks bytes. Both pixels are read whole before they are written, so y may lie over
-   x as far as later pixels are not overwritten. */
+/* Pointwise convolution like burnc_conv1x1_s8, for Cortex-M0 and M0+: pixels go together in pairs through
+   burnc_dot_pairs_s8_m0, whose header describes weights and constants. `blocks` is in_channels / 2, rounded up to
+   a multiple of four; taps beyond in_channels have weight 0. `scratch` is 12 * blocks * chunk bytes. 2 * chunk pixels
+   are read whole before they are written, so y may lie over x as far as later pixels are not overwritten. */
 #ifndef BURNC_CONV1X1_S8_M0_H
 #define BURNC_CONV1X1_S8_M0_H
 
@@ -17,11 +15,16 @@ extern "C" {
 typedef struct burnc_conv1x1_s8_m0_params {
     int32_t pixels;
     int32_t in_channels;
+    int32_t chunk; /* pairs that are packed before their outputs are written */
     int32_t out_channels;
     int32_t blocks;
-    int32_t is_signed;
-    const uint8_t *weights;    /* [groups][blocks][3][2], w + 128 */
-    const uint32_t *constants; /* [groups][3][5], or [7] where is_signed */
+    int32_t triples;
+    int32_t doubles;
+    int32_t channel_bytes;
+    int32_t fixed_count;
+    const uint8_t *weights;
+    const uint32_t *constants;
+    const uint32_t *fixed;
 } burnc_conv1x1_s8_m0_params;
 
 void burnc_conv1x1_s8_m0(const burnc_conv1x1_s8_m0_params *params, const int8_t *x, int8_t *y,

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: 0BSD */
+/* A chunk of windows is packed once and then meets all weights. Rows of a window that lie inside the input are
+   packed from where they lie; others are put together in a line of the scratch first. */
+#include "burnc/conv2d_s8_m0.h"
+#include "burnc/finish_pairs_s8_m0.h"
+#include "burnc/pack_pairs_s8_m0.h"
+
+/* Where the window of an output pixel begins. */
+typedef struct burnc_conv2d_s8_m0_place {
+    int32_t row;
+    int32_t column;
+} burnc_conv2d_s8_m0_place;
+
+/* The taps of one row of a window: in place, or put together in `line`. */
+static const int8_t *burnc_conv2d_s8_m0_line(const burnc_conv2d_s8_m0_params *params, const int8_t *x,
+                                             int32_t row, int32_t column, int8_t *line) {
+    const burnc_window *const w = &params->window;
+    const int32_t depth = params->in_channels;
+    const int32_t is_inside = row >= 0 && row < w->in_h;
+    int8_t *to = line;
+    int32_t k;
+    if (is_inside) {
+        x += row * w->in_w * depth;
+        if (w->dilation_w == 1 && column >= 0 && column + w->kernel_w <= w->in_w) {
+            return x + column * depth;
+        }
+    }
+    for (k = 0; k < w->kernel_w; ++k) {
+        int8_t *const end = to + depth;
+        if (is_inside && column >= 0 && column < w->in_w) {
+            const int8_t *from = x + column * depth;
+            while (to != end) {
+                *to++ = *from++;
+            }
+        } else {
+            while (to != end) {
+                *to++ = (int8_t)params->input_zero_point;
+            }
+        }
+        column += w->dilation_w;
+    }
+    return line;
+}
+
+/* Packs the windows of two pixels and fills their last blocks. */
+static uint32_t *burnc_conv2d_s8_m0_pack(const burnc_conv2d_s8_m0_params *params, uint32_t *packed,
+                                         const int8_t *x, burnc_conv2d_s8_m0_place first,
+                                         burnc_conv2d_s8_m0_place second, int8_t *lines) {
+    uint32_t *const end = packed + 3 * params->blocks;
+    const int32_t taps = params->window.kernel_w * params->in_channels;
+    int32_t k;
+    for (k = 0; k < params->window.kernel_h; ++k) {
+        const int8_t *const a = burnc_conv2d_s8_m0_line(params, x, first.row, first.column, lines);
+        const int8_t *const b = burnc_conv2d_s8_m0_line(params, x, second.row, second.column, lines + taps);
+        packed = burnc_pack_pairs_s8_m0(packed, a, b, (uint32_t)taps);
+        first.row += params->window.dilation_h;
+        second.row += params->window.dilation_h;
+    }
+    while (packed != end) {
+        packed[0] = 32768u;
+        packed[1] = 0u;
+        packed[2] = 0u;
+        packed += 3;
+    }
+    return packed;
+}
+
+static burnc_conv2d_s8_m0_place burnc_conv2d_s8_m0_next(const burnc_window *w,
+                                                        burnc_conv2d_s8_m0_place place) {
+    place.column += w->stride_w;
+    if (place.column == w->out_w * w->stride_w - w->pad_left) {
+        place.column = -w->pad_left;
+        place.row += w->stride_h;
+    }
+    return place;
+}
+
+void burnc_conv2d_s8_m0(const burnc_conv2d_s8_m0_params *params, const int8_t *x, int8_t *y,
+                        uint32_t *scratch) {
+    const burnc_window *const w = &params->window;
+    const burnc_pairs_layer_s8_m0 layer = {params->out_channels, params->blocks,        params->triples,
+                                           params->doubles,      params->channel_bytes, params->fixed_count,
+                                           params->weights,      params->constants,     params->fixed};
+    int8_t *const lines = (int8_t *)(scratch + 3 * params->blocks * params->chunk);
+    int32_t n;
+    for (n = 0; n < w->batch; ++n) {
+        burnc_conv2d_s8_m0_place place = {-w->pad_top, -w->pad_left};
+        int32_t left = w->out_h * w->out_w;
+        while (left > 0) {
+            const int32_t pixels = left < 2 * params->chunk ? left : 2 * params->chunk;
+            uint32_t *packed = scratch;
+            int32_t pixel;
+            for (pixel = 0; pixel < pixels; pixel += 2) {
+                const burnc_conv2d_s8_m0_place first = place;
+                if (pixel + 1 < pixels) {
+                    place = burnc_conv2d_s8_m0_next(w, place);
+                }
+                packed = burnc_conv2d_s8_m0_pack(params, packed, x, first, place, lines);
+                place = burnc_conv2d_s8_m0_next(w, place);
+            }
+            burnc_finish_pairs_s8_m0(&layer, scratch, pixels, y);
+            y += pixels * params->out_channels;
+            left -= pixels;
+        }
+        x += w->in_h * w->in_w * params->in_channels;
+    }
+}
