@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
+from burnc.backends import device
 from burnc.importers.onnx import import_onnx
 from burnc.ir import DType, verify
 from burnc.numerics import dequantize, quantize
@@ -103,3 +105,27 @@ def test_passes_make_it_an_int8_graph(unsigned):
         got = dequantize(run_numpy(graph, x=quantize(x, x_edge.type))["y"], y_edge.type)
         steps = (got - run_onnxruntime(model, x=x)["y"]) / y_edge.type.scale
         assert np.max(np.abs(steps)) < 1.5
+
+
+@requires_package("onnxruntime")
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_quantized_operands_are_compared_as_the_numbers_they_stand_for(backend):
+    constants = {
+        "x_scale": np.array(0.0011, np.float32), "x_zero": np.array(-3, np.int8),
+        "y_scale": np.array(0.0017, np.float32), "y_zero": np.array(4, np.int8),
+    }  # fmt: skip
+    nodes = []
+    for name in ("x", "y"):
+        parameters = [f"{name}_scale", f"{name}_zero"]
+        nodes.append(helper.make_node("QuantizeLinear", [name, *parameters], [f"{name}_q"]))
+        nodes.append(helper.make_node("DequantizeLinear", [f"{name}_q", *parameters], [f"{name}_dq"]))
+    nodes.append(helper.make_node("Less", ["x_dq", "y_dq"], ["z"]))
+    model = model_of(nodes, {"x": [8, 1], "y": [1, 9]}, ["z"], constants)
+    model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.BOOL
+    x, y = weights(8, 1) * 0.02, weights(1, 9) * 0.02
+    graph = import_onnx(model)
+    run_passes(graph, [*canonical_passes(), AbsorbQdq(), AbsorbEdges()])
+    assert [node.op for node in graph.nodes] == ["compare"]
+    inputs = {v.name: quantize(data, v.type) for v, data in zip(graph.inputs, (x, y), strict=True)}
+    got = device(backend).compile(graph).run(inputs)["z"]
+    np.testing.assert_array_equal(got, run_onnxruntime(model, x=x, y=y)["z"])

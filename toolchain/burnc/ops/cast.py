@@ -68,6 +68,8 @@ def from_onnx(node: FileNode) -> list[Value]:
     code = node.attribute("to")
     if code not in ONNX_TYPES:
         node.refuse(f"element type {code} is not supported")
+    if node.input(0).type.dtype.value == ONNX_TYPES[code]:
+        return [node.input(0)]
     return [node.emit("cast", [node.input(0)], CastAttrs(ONNX_TYPES[code]))]
 
 

@@ -1,7 +1,8 @@
 """compare: whether two broadcast operands stand in a relation. Sources: ONNX Equal-19, Less-13 …; TFLite EQUAL, LESS ….
 
-Relations: equal, not_equal, less, less_equal, greater, greater_equal. Integers as TFLite Micro: both operands come to
-steps of 1/256 of a real number, so that of two that lie closer neither is the larger one.
+Relations: equal, not_equal, less, less_equal, greater, greater_equal. Quantized operands are compared as TFLite Micro
+does where the rounding is ``tflm``: both come to steps of 1/256 of a real number, so that of two that lie closer
+neither is the larger one. With any other rounding, which ONNX's operators have, the real numbers are compared.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
+from burnc.numerics import dequantize, multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops.add import infer_broadcast
 from burnc.ops.broadcast import aligned
 from burnc.ops.case import Case, Operand, case
@@ -70,15 +71,21 @@ def body(k: KernelBuilder, a: CompareAttrs, left: Tensor, right: Tensor, y: Tens
 
 
 def body_int8(k: KernelBuilder, a: CompareAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
+    def comparable(x: Tensor, q: Expr) -> Expr:
+        scale = float(np.float32(x.type.scale))
+        return k.scale_by(q * 2**LEFT_SHIFT, scale) if k.node.rounding == "tflm" else k.cast(q, DType.FLOAT32) * scale
+
     for i in k.grid(y.shape):
         first, second = (
-            k.let(name, k.scale_by(x[aligned(i, x.shape)] * 2**LEFT_SHIFT, float(np.float32(x.type.scale))))
-            for name, x in (("left", left), ("right", right))
+            k.let(name, comparable(x, x[aligned(i, x.shape)])) for name, x in (("left", left), ("right", right))
         )
         y[i] = _related(a.relation, first, second)
 
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:
+    if node.rounding != "tflm":
+        reals = (dequantize(v, node.input(i).type) for i, v in enumerate((left, right)))
+        return np.asarray(RELATIONS[node.attrs.relation](*reals))
     first, second = (
         multiply_by_quantized_multiplier(
             (v.astype(np.int64) - node.input(i).type.zero_point) << LEFT_SHIFT,
@@ -94,9 +101,10 @@ def forward(xp: Any, a: CompareAttrs, left: Any, right: Any) -> Any:
     return xp.asarray(getattr(xp, a.relation)(left, right))
 
 
-def _fixed(relation: str) -> Build:
+def _fixed(relation: str, rounding: str) -> Build:
     def build(node: FileNode) -> list[Value]:
-        return [node.emit("compare", [node.input(0), node.input(1)], CompareAttrs(relation), quant=None)]
+        operands = [node.input(0), node.input(1)]
+        return [node.emit("compare", operands, CompareAttrs(relation), quant=None, rounding=rounding)]
 
     return build
 
@@ -137,8 +145,8 @@ compare = OpSpec(
     body=body,
     body_int8=body_int8,
     quant=QuantRule(integer_outputs=(0,)),
-    onnx=tuple(onnx_op(name, build=_fixed(relation)) for relation, name in ONNX.items()),
-    tflite=tuple(tflite_op(relation.upper(), build=_fixed(relation)) for relation in RELATIONS),
+    onnx=tuple(onnx_op(name, build=_fixed(relation, "half_even")) for relation, name in ONNX.items()),
+    tflite=tuple(tflite_op(relation.upper(), build=_fixed(relation, "tflm")) for relation in RELATIONS),
     to_onnx=to_onnx,
     cases=_cases(),
     pointwise=True,

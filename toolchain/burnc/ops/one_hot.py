@@ -87,7 +87,7 @@ def _numbers(node: FileNode) -> Value:
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: OneHotAttrs = node.attrs
     values = w.constant(np.array([a.off, a.on], a.to), "values")
-    indices = w.emit("Cast", [w.input(node, 0)], to=7)
+    indices = w.input(node, 0)
     w.emit("OneHot", [indices, w.constant(np.array(a.depth, np.int64), "depth"), values], [w.output(node)], axis=a.axis)
 
 

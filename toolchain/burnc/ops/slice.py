@@ -88,7 +88,7 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
 
 def permuted(a: SliceAttrs, permutation: Sequence[int]) -> SliceAttrs:
     order = [list(permutation).index(axis) for axis in range(len(permutation))]
-    return SliceAttrs(*(tuple(v[i] for i in order) for v in (a.starts, a.sizes, a.every_step)))
+    return SliceAttrs(*(tuple(v[i] for i in order) if v else () for v in (a.starts, a.sizes, a.steps)))
 
 
 def box(

@@ -1,6 +1,7 @@
 """Rewrites that keep a graph's meaning, one a file, and the order in which they are run."""
 
 from burnc.passes.absorb_qdq import AbsorbEdges, AbsorbQdq
+from burnc.passes.drop_identity import DropIdentity
 from burnc.passes.fold_batch_norm import FoldBatchNorm
 from burnc.passes.fold_bias import FoldBias
 from burnc.passes.fold_constants import FoldConstants
@@ -27,6 +28,7 @@ def canonical_passes() -> list[Pass]:
     fused = [name for name, spec in operators().items() if spec.has_activation and name != "clip"]
     return [
         RemoveDeadCode(),
+        DropIdentity(),
         FoldConstants(),
         SignIntegers(),
         IntegersMove(),
@@ -44,6 +46,7 @@ __all__ = [
     "AbsorbEdges",
     "AbsorbQdq",
     "Change",
+    "DropIdentity",
     "FoldBatchNorm",
     "FoldBias",
     "FoldConstants",

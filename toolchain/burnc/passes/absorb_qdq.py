@@ -124,7 +124,7 @@ def _reads_for_indices(graph: Graph, node: Node) -> bool:
     if any(v is None or not _has_one_scale(v) for v in read):
         return False
     builder = Builder(graph, operators(), anchor=node)
-    replace_node(builder, node, builder.node(node.op, twins, node.attrs, name=node.name))
+    replace_node(builder, node, builder.node(node.op, twins, node.attrs, name=node.name, rounding=node.rounding))
     return True
 
 
