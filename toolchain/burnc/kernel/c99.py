@@ -56,6 +56,8 @@ _RUNTIME = {
     "float_bits.h": {
         "bitcast_int32": "(int32_t)burnc_float_bits({})",
         "bitcast_float32": "burnc_float_from_bits((uint32_t)({}))",
+        "bitcast_int64": "(int64_t)burnc_double_bits({})",
+        "bitcast_float64": "burnc_double_from_bits((uint64_t)({}))",
     },
     "float16.h": {"float16": "burnc_float_of_half({})"},
     "min_max.h": {"min": "burnc_min_{suffix}({}, {})", "max": "burnc_max_{suffix}({}, {})"},

@@ -32,6 +32,8 @@ INTRINSICS = (
     "round_half_away",
     "bitcast_int32",
     "bitcast_float32",
+    "bitcast_int64",
+    "bitcast_float64",
 )
 
 
