@@ -234,6 +234,7 @@ def merged(graphs: Mapping[str, Graph]) -> Graph:
             node.name = f"{key}.{node.name}"
         result.inputs += part.inputs
         result.outputs += part.outputs
+        result.states += part.states
         result.nodes += part.nodes
     return result
 
