@@ -253,3 +253,15 @@ def test_operators_without_an_onnx_form_are_named(monkeypatch):
     with pytest.raises(UnsupportedError) as caught:
         export_onnx(graph)
     assert [item.op for item in caught.value.items] == ["fully_connected"] * 3
+
+
+def test_a_float_value_that_is_quantized_and_read_as_it_is_keeps_its_name():
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (3,)))
+    real = b.node("cos", [x], outputs=["real"])
+    stored = b.node("quantize", [real], outputs=["stored"], quant=QuantParams.per_tensor(0.01, 3), rounding="half_even")
+    graph.outputs = [b.node("abs", [stored], outputs=["y"], quant=QuantParams.per_tensor(0.02)), real]
+    model = export_onnx(graph)
+    onnx.checker.check_model(model, full_check=True)
+    assert print_graph(_read_back(model.SerializeToString())) == print_graph(graph)

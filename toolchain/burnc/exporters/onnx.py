@@ -88,6 +88,7 @@ class _Writer:
     def write(self, node: Node) -> None:
         """Write one node, then quantize those of its results that are quantized."""
         self.current, self.is_first = node, True
+        self.writer_of.clear()
         spec = operators()[node.op]
         assert spec.to_onnx is not None
         spec.to_onnx(self, node)
@@ -162,18 +163,15 @@ class _Writer:
             result = self._add("Clip", [result, *limits], None, f"{node.name}.activation", {})
         if from_nchw:
             result = self.transposed(result, NHWC_FROM_NCHW)
-        self._name_result(result, self.output(node))
+        maker = self.writer_of.pop(result, None)
+        if maker is not None:
+            maker.output[list(maker.output).index(result)] = self.output(node)
+        elif node.output.type.quant is not None:
+            self.real_names[node.output] = result
+        else:
+            self._add("Identity", [result], [self.output(node)], "", {})
 
     # What those are made of.
-
-    def _name_result(self, result: str, wanted: str) -> None:
-        """Give a tensor that this node's writing made the wanted name; another one is copied."""
-        maker = self.writer_of.pop(result, None)
-        if maker is None:
-            self._add("Identity", [result], [wanted], "", {})
-            return
-        maker.output[list(maker.output).index(result)] = wanted
-        self.writer_of[wanted] = maker
 
     def _add(
         self,
