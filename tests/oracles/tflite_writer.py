@@ -23,6 +23,9 @@ TENSOR_TYPES = {
     DType.INT32: tflite.TensorType.INT32,
     DType.INT64: tflite.TensorType.INT64,
     DType.BOOL: tflite.TensorType.BOOL,
+    DType.FLOAT16: tflite.TensorType.FLOAT16,
+    DType.UINT8: tflite.TensorType.UINT8,
+    DType.UINT32: tflite.TensorType.UINT32,
 }
 
 ACTIVATIONS = {

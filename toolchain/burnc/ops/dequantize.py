@@ -61,6 +61,8 @@ def _is_read_as_it_is(node: FileNode, x: Value) -> bool:
 
 
 def from_tflite(node: FileNode) -> list[Value]:
+    if node.input(0).type.dtype.is_float:  # float16 constants are real numbers already
+        return [node.input(0)]
     if node.input(0).type.quant is None:
         node.refuse("the input has no quantization parameters")
     return [node.emit("dequantize", [node.input(0)], quant=None)]

@@ -168,8 +168,6 @@ def from_tflite(node: FileNode) -> list[Value]:
         node.refuse(f"input {list(x.type.shape)} does not go with weights {list(w.type.shape)}")
     if x.type.dtype is not w.type.dtype and (x.type.dtype, w.type.dtype) != INT16_BY_INT8:
         node.refuse(f"{x.type.dtype.value} input with {w.type.dtype.value} weights is not supported")
-    if w.type.quant is not None and any(w.type.quant.zero_point):
-        node.refuse("weights with a zero point other than 0 are not supported")
     inner = w.type.shape[1]
     keeps = node.attribute("keep_num_dims", False) and x.type.shape[-1] == inner
     flat = x.type.shape if keeps else (x.type.size // inner, inner)

@@ -29,6 +29,7 @@ class FileNode:
     Attributes:
         attributes: ONNX: the attributes that the file gives, converted to Python and numpy; TFLite: every field of the
             options table under its schema name in snake case (``stride_h``), plus ``version``.
+        forms: TFLite: for each input the form that the file stores it in, '' where that is the IR's own.
         output_types: the types that the file declares (TFLite: with quantization), None where unknown.
         builder: where new nodes go.
         zero: what a 0 that the file leaves out stands for, in an operator on the integers of quantized tensors.
@@ -42,6 +43,7 @@ class FileNode:
     output_types: tuple[TensorType | None, ...]
     builder: Builder
     zero: float = 0.0
+    forms: tuple[str, ...] = ()
 
     def refuse(self, why: str) -> NoReturn:
         raise RefusalError(why)

@@ -97,6 +97,8 @@ def from_tflite(node: FileNode) -> list[Value]:
     if declared.dtype is DType.INT32 and any(declared.quant.zero_point):
         node.refuse("an int32 result must have the zero point 0")
     x = node.input(0)
+    if (x.type.dtype, x.type.quant) == (declared.dtype, declared.quant):
+        return [x]
     rounding = "half_away" if x.type.dtype.is_float else "tflm"
     return [node.emit("quantize", [x], QuantizeAttrs(declared.dtype.value), rounding=rounding)]
 

@@ -151,9 +151,9 @@ def tflite_window(node: FileNode, size: tuple[int, ...], kernel: Pair) -> Window
 
 
 def tflite_weights(node: FileNode, index: int) -> Value:
-    """The weights of a TFLite convolution, which its kernels take for symmetric whatever their zero point says."""
+    """The weights of a TFLite convolution, which its int8 kernels take for symmetric whatever their zero point says."""
     w = node.input(index)
-    if w.type.quant is not None and any(w.type.quant.zero_point):
+    if w.type.quant is not None and any(w.type.quant.zero_point) and node.forms[index] != "UINT8":
         node.refuse("weights with a zero point other than 0 are not supported")
     return w
 

@@ -7,10 +7,19 @@ from pathlib import Path
 from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
 from burnc.importers.tflite.control import CONTROL
 from burnc.importers.tflite.reading import FileTensor, TfliteFile, read_tflite
-from burnc.importers.tflite.scope import Scope, Shared
-from burnc.importers.tflite.tensors import tensor_type, why_not_carried
-from burnc.ir import Graph, Value, verify
+from burnc.importers.tflite.scope import HYBRID, Scope, Shared
+from burnc.importers.tflite.tensors import declared_type, is_offset, tensor_type, why_not_carried
+from burnc.ir import Graph, TensorType, Value, verify
 from burnc.ir.metadata import NOTES
+from burnc.ops.quantize import QuantizeAttrs
+
+REWRITTEN = {
+    HYBRID: "integer weights beside float activations became float32 ({} tensors): interpreters that quantize such "
+    "activations while they run give slightly other results",
+    "FLOAT16": "float16 constants became float32 ({} tensors)",
+    "INT4": "int4 constants became int8 ({} tensors)",
+    "UINT8": "uint8 constants became int8, zero points and integers 128 less ({} tensors)",
+}
 
 
 def import_tflite(path: Path, *, batch: int | None = None) -> Graph:
@@ -65,7 +74,7 @@ class _ModelImporter:
             "source.producer": self.file.description,
             "source.version": str(self.file.version),
         }
-        notes = [*self.shared.notes, *self._left_out()]
+        notes = [*self.shared.notes, *self._left_out(), *self._rewritten()]
         if notes:
             facts[NOTES] = "\n".join(notes)
         return facts
@@ -73,6 +82,10 @@ class _ModelImporter:
     def _left_out(self) -> list[str]:
         others = [s for i, s in enumerate(self.file.subgraphs) if i and i not in self.shared.entered]
         return [f"subgraph {s.name!r} is not called and was left out" for s in others]
+
+    def _rewritten(self) -> list[str]:
+        count = self.shared.rewritten
+        return [text.format(count[form]) for form, text in REWRITTEN.items() if count[form]]
 
     def _input(self, index: int) -> None:
         tensor, where = self.main.tensors[index], self.file.where
@@ -83,11 +96,18 @@ class _ModelImporter:
             return
         if index in self.scope.values:
             raise ModelFileError(f"tensor {tensor.name!r} is an input twice", where=where)
-        type_ = tensor_type(tensor, where)
+        type_ = declared_type(tensor, where)
         shape = self._bound_shape(tensor)
         if 0 in shape:
             raise InputError(f"input {tensor.name!r} has no elements (shape {list(shape)})", where=where)
-        self.scope.values[index] = self.shared.builder.input(name, type_.with_shape(shape))
+        value = self.shared.builder.input(name, type_.with_shape(shape))
+        if is_offset(tensor):
+            value = self._requantized(value, tensor_type(tensor, where), f"{name}.int8")
+        self.scope.values[index] = value
+
+    def _requantized(self, value: Value, type_: TensorType, name: str) -> Value:
+        attrs = QuantizeAttrs(type_.dtype.value)
+        return self.shared.builder.node("quantize", [value], attrs, outputs=[name], quant=type_.quant)
 
     def _bound_shape(self, tensor: FileTensor) -> tuple[int, ...]:
         if self.batch is None:
@@ -111,6 +131,13 @@ class _ModelImporter:
     def _output(self, index: int) -> Value:
         """The value of a declared output under its own name."""
         value, wanted = self.scope.value(index), self.scope.names[index]
+        if is_offset(self.main.tensors[index]):
+            declared = declared_type(self.main.tensors[index], self.file.where)
+            if value.name != wanted:
+                return self._requantized(value, declared, wanted)
+            result = self._requantized(value, declared, f"{wanted}.int8")
+            self.shared.builder.take_name(result, value)
+            return result
         if value.name == wanted:
             return value
         if value.producer is not None and value.name not in self.scope.names:  # what a subgraph gave

@@ -11,12 +11,14 @@ import numpy as np
 from burnc.errors import GraphError, ModelFileError, Unsupported
 from burnc.importers.mapped import build_nodes
 from burnc.importers.tflite.reading import FileOperator, FileSubgraph, FileTensor, TfliteFile
-from burnc.importers.tflite.tensors import constant_data, tensor_type, why_not_carried
+from burnc.importers.tflite.tensors import constant_data, stored_as, tensor_type, why_not_carried
 from burnc.importers.tflite.variables import Variable, Variables, assigned_names
 from burnc.ir import Builder, DType, Graph, Node, QuantParams, TensorType, Value, constant
+from burnc.numerics import dequantize
 from burnc.ops import operators, tflite_mappings
 from burnc.ops.mapping import FileNode, RefusalError
 
+HYBRID = "hybrid"
 DEEPEST_CALL = 16
 MOST_OPERATORS = 5_000  # that subgraphs may become where they are called
 
@@ -28,7 +30,9 @@ class Shared:
         control: operators that work on the scope itself, by code.
         any_batch: declared shapes are not binding, as the batch was chosen.
         held: constants and variable tensors, by subgraph and tensor index.
+        real: quantized constants as real numbers, likewise.
         entered: how often each subgraph was carried out, by index.
+        rewritten: how many tensors of each form became another one; ``HYBRID``: weights that became floats.
         is_before_runs: what is carried out happens once, before the first run.
     """
 
@@ -45,7 +49,9 @@ class Shared:
         self.unsupported: list[Unsupported] = []
         self.notes: list[str] = []
         self.held: dict[tuple[int, int], Value] = {}
+        self.real: dict[tuple[int, int], Value] = {}
         self.entered: Counter[int] = Counter()
+        self.rewritten: Counter[str] = Counter()
 
     def before_runs(self) -> Shared:
         """The same import, with nodes that go into a graph that nothing runs."""
@@ -53,7 +59,7 @@ class Shared:
         twin.is_before_runs = True
         twin.graph = Graph("before runs")
         twin.builder = Builder(twin.graph, operators())
-        twin.held = {}
+        twin.held, twin.real = {}, {}
         return twin
 
     def enter(self, index: int) -> FileSubgraph:
@@ -136,6 +142,18 @@ class Scope:
             self.values[index] = self.shared.held[place]
         return self.values[index]
 
+    def _operand(self, index: int, is_float: bool) -> Value:
+        """A tensor as an operator reads it: quantized weights beside float activations (hybrid) as real numbers."""
+        value = self.value(index)
+        if not is_float or value.data is None or value.type.quant is None:
+            return value
+        place = (self.subgraph.index, index)
+        if place not in self.shared.real:
+            self.shared.rewritten[HYBRID] += 1
+            real = dequantize(value.data, value.type)
+            self.shared.real[place] = self.shared.builder.constant(f"{value.name}.real", real)
+        return self.shared.real[place]
+
     def declared_type(self, index: int) -> TensorType:
         return tensor_type(self.subgraph.tensors[index], self.where)
 
@@ -145,6 +163,7 @@ class Scope:
         if why:
             raise RefusalError(why)
         type_ = tensor_type(tensor, self.where)
+        self.shared.rewritten[stored_as(tensor)] += 1
         if tensor.data is not None:
             data = constant_data(tensor, type_, self.where)
         elif tensor.is_variable:
@@ -207,15 +226,12 @@ class Scope:
             why = why_not_carried(tensor)
             if why:
                 return why
-        inputs = [self.subgraph.tensors[i] for i in operator.inputs if i != -1]
-        floats = any(t.type == "FLOAT32" and t.data is None for t in inputs)
-        quantized = [t for t in inputs if t.type == "INT8" and t.data is not None and t.scale]
-        if floats and quantized:
-            return f"hybrid: weights {quantized[0].name!r} are INT8, the activations FLOAT32"
         return ""
 
     def _file_node(self, operator: FileOperator) -> FileNode:
-        inputs = tuple(None if i == -1 else self.value(i) for i in operator.inputs)
+        present = [self.subgraph.tensors[i] for i in operator.inputs if i != -1]
+        is_float = any(t.type == "FLOAT32" and t.data is None for t in present)
+        inputs = tuple(None if i == -1 else self._operand(i, is_float) for i in operator.inputs)
         return FileNode(
             name=self._operator_name(operator),
             op=operator.code,
@@ -224,6 +240,7 @@ class Scope:
             output_names=tuple(self.names[i] for i in operator.outputs),
             output_types=tuple(self.declared_type(i) for i in operator.outputs),
             builder=self.shared.builder,
+            forms=tuple("" if i == -1 else stored_as(self.subgraph.tensors[i]) for i in operator.inputs),
         )
 
     def _operator_name(self, operator: FileOperator) -> str:

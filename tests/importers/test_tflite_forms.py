@@ -1,0 +1,228 @@
+"""Forms of storage that become others when a TFLite file is read: hybrid and float16 weights, int4, uint8."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tflite
+
+import burnc
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.errors import UnsupportedError
+from burnc.importers.tflite import import_tflite
+from burnc.ir import Array, DType, Graph, QuantParams, TensorType
+from burnc.ir.metadata import NOTES
+from oracles.tflite_operator import OTHER, Constant, Operator, Q, int8, int32, real
+from oracles.tflite_writer import _Writer
+from oracles.tflm import TfliteMicro
+from requirements import requires_package
+from suites.shared_models import FOLDER, kernels_spread
+
+pytestmark = requires_package("tflite_micro")
+
+RNG = np.random.default_rng(5)
+WEIGHTS = RNG.integers(-127, 128, (6, 8)).astype(np.int8)
+FILTERS = RNG.integers(-127, 128, (4, 3, 3, 2)).astype(np.int8)
+BIAS = RNG.normal(size=6).astype(np.float32)
+PER_AXIS = QuantParams.per_axis([0.01, 0.02, 0.05, 0.004], 0)
+ASYMMETRIC = QuantParams.per_tensor(0.02, 31)
+
+
+def imported(data: bytes, folder: Path) -> Graph:
+    (folder / "m.tflite").write_bytes(data)
+    return import_tflite(folder / "m.tflite")
+
+
+def computed(graph: Graph, *arrays: Array) -> list[Array]:
+    feeds = {v.name: array for v, array in zip(graph.inputs, arrays, strict=True)}
+    return list(NumpyReference().compile(graph).run(feeds).values())
+
+
+def hybrid(weights: Array, quant: QuantParams) -> tuple[Operator, Array]:
+    """An operator with quantized weights, and the real numbers that they stand for."""
+    scale, zero = (np.array(v, np.float64) for v in (quant.scale, quant.zero_point))
+    if quant.axis is not None:
+        scale, zero = (v.reshape([-1 if i == quant.axis else 1 for i in range(weights.ndim)]) for v in (scale, zero))
+    stands_for = ((weights - zero) * scale).astype(np.float32)
+    if weights.ndim == 2:
+        inputs = [real(3, 8), Constant(weights, quant), BIAS]
+        return Operator("FULLY_CONNECTED", inputs, [real(3, 6)], "FullyConnectedOptions"), stands_for
+    fields = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+    inputs = [real(1, 5, 5, 2), Constant(weights, quant), None]
+    return Operator("CONV_2D", inputs, [real(1, 5, 5, 4)], "Conv2DOptions", fields), stands_for
+
+
+@pytest.mark.parametrize(
+    ("weights", "quant"),
+    [(WEIGHTS, Q), (FILTERS, QuantParams.per_tensor(0.3)), (FILTERS, PER_AXIS)],
+    ids=["per tensor", "convolution", "per axis"],
+)
+def test_hybrid_weights_are_real_numbers(weights: Array, quant: QuantParams, tmp_path: Path):
+    operator, stands_for = hybrid(weights, quant)
+    graph = imported(operator.write(), tmp_path)
+    assert graph.metadata[NOTES].startswith("integer weights beside float activations became float32 (1 tensors)")
+    twin = dataclasses.replace(operator, inputs=[operator.inputs[0], stands_for, operator.inputs[2]])
+    x = RNG.normal(size=operator.fed[0].shape).astype(np.float32)
+    (wanted,) = TfliteMicro(twin.write()).run(x)
+    np.testing.assert_allclose(computed(graph, x)[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_float16_weights_are_float32(tmp_path: Path):
+    half = WEIGHTS.astype(np.float16) / np.float16(3)
+    w = _Writer()
+    x, y, wide = (w.new_tensor(n, t) for n, t in (("x", real(3, 8)), ("y", real(3, 6)), ("wide", real(6, 8))))
+    w.operator("DEQUANTIZE", [w.constant("half", half)], [wide], "DequantizeOptions")
+    w.operator("FULLY_CONNECTED", [x, wide, -1], [y], "FullyConnectedOptions")
+    graph = imported(w.finish([x], [y]), tmp_path)
+    assert graph.metadata[NOTES] == "float16 constants became float32 (1 tensors)"
+    assert [node.op for node in graph.nodes] == ["fully_connected"]
+    twin = Operator("FULLY_CONNECTED", [real(3, 8), half.astype(np.float32), None], [real(3, 6)])
+    array = RNG.normal(size=(3, 8)).astype(np.float32)
+    (wanted,) = TfliteMicro(dataclasses.replace(twin, options="FullyConnectedOptions").write()).run(array)
+    np.testing.assert_allclose(computed(graph, array)[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_activations_of_float16_are_refused(tmp_path: Path):
+    halves = TensorType(DType.FLOAT16, (2, 3))
+    with pytest.raises(UnsupportedError, match="is FLOAT16, which only constants may be"):
+        imported(Operator("RELU", [halves], [halves]).write(), tmp_path)
+
+
+UINT8 = QuantParams.per_tensor(0.1, 121)  # as Q, 128 higher
+UINT8_OTHER = QuantParams.per_tensor(0.13, 140)  # as OTHER
+
+
+def raised(given: object) -> object:
+    """What is int8 as uint8; all else as it is."""
+    if isinstance(given, TensorType) and given.dtype is DType.INT8:
+        assert given.quant is not None
+        zero = tuple(z + 128 for z in given.quant.zero_point)
+        return TensorType(DType.UINT8, given.shape, dataclasses.replace(given.quant, zero_point=zero))
+    if isinstance(given, Constant) and given.data.dtype == np.int8:
+        assert given.quant is not None
+        zero = tuple(z + 128 for z in given.quant.zero_point)
+        data = (given.data.astype(np.int16) + 128).astype(np.uint8)
+        return Constant(data, dataclasses.replace(given.quant, zero_point=zero))
+    return given
+
+
+SYMMETRIC = QuantParams.per_tensor(0.02)
+SMALL = RNG.integers(-100, 100, (4, 3, 3, 2)).astype(np.int8)
+WINDOW = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
+POOL = {**WINDOW, "FilterHeight": 2, "FilterWidth": 2}
+UNIT = QuantParams.per_tensor(1 / 256, -128)
+SUMS = QuantParams.per_tensor(0.1 * 0.02)
+AS_INT8 = (
+    Operator(
+        "CONV_2D",
+        [int8(1, 5, 5, 2), Constant(SMALL, SYMMETRIC), Constant(int32(5, -900, 77, 0), SUMS)],
+        [int8(1, 5, 5, 4, quant=OTHER)],
+        "Conv2DOptions",
+        {**WINDOW, "FusedActivationFunction": tflite.ActivationFunctionType.RELU6},
+    ),
+    Operator(
+        "FULLY_CONNECTED",
+        [int8(3, 8), Constant(WEIGHTS, ASYMMETRIC), None],
+        [int8(3, 6, quant=OTHER)],
+        "FullyConnectedOptions",
+    ),
+    Operator("ADD", [int8(2, 3), int8(2, 3, quant=OTHER)], [int8(2, 3)], "AddOptions"),
+    Operator("MUL", [int8(2, 3), Constant(SMALL[0, 0, :1, :1], OTHER)], [int8(2, 3)], "MulOptions"),
+    Operator("AVERAGE_POOL_2D", [int8(1, 4, 4, 2)], [int8(1, 4, 4, 2)], "Pool2DOptions", POOL),
+    Operator("PAD", [int8(2, 3), int32((1, 0), (0, 2))], [int8(3, 5)], "PadOptions"),
+    Operator("CONCATENATION", [int8(2, 3), int8(2, 1)], [int8(2, 4)], "ConcatenationOptions", {"Axis": 1}),
+    Operator("SOFTMAX", [int8(2, 9)], [int8(2, 9, quant=UNIT)], "SoftmaxOptions", {"Beta": 1.0}),
+    Operator("LOGISTIC", [int8(2, 9)], [int8(2, 9, quant=UNIT)]),
+    Operator("DEQUANTIZE", [int8(2, 9)], [real(2, 9)], "DequantizeOptions"),
+    Operator("RESHAPE", [int8(2, 9), int32(3, 6)], [int8(3, 6)]),
+)
+
+
+def as_uint8(operator: Operator) -> Operator:
+    inputs: Sequence[object] = [raised(v) for v in operator.inputs]
+    outputs = [raised(v) for v in operator.outputs]
+    return dataclasses.replace(operator, inputs=inputs, outputs=outputs)
+
+
+@pytest.mark.parametrize("operator", AS_INT8, ids=str)
+def test_uint8_means_what_int8_does(operator: Operator, tmp_path: Path):
+    graph = imported(as_uint8(operator).write(), tmp_path)
+    assert {v.type.dtype for v in graph.inputs} == {DType.UINT8}
+    arrays = [RNG.integers(0, 256, t.shape).astype(np.uint8) for t in operator.fed]
+    (wanted,) = TfliteMicro(operator.write()).run(*[(a ^ np.uint8(128)).view(np.int8) for a in arrays])
+    (got,) = computed(graph, *arrays)
+    if wanted.dtype == np.int8:
+        assert got.dtype == np.uint8
+        wanted = wanted.view(np.uint8) ^ np.uint8(128)
+    np.testing.assert_array_equal(got, wanted.reshape(got.shape))
+
+
+def test_uint8_filters_may_have_any_zero_point(tmp_path: Path):
+    """TFLite Micro has no such int8 convolution; one of a single tap is its FULLY_CONNECTED, which does."""
+    x, filters = int8(1, 4, 3, 8), Constant(WEIGHTS.reshape(6, 1, 1, 8), ASYMMETRIC)
+    pointwise = Operator("CONV_2D", [x, filters, None], [int8(1, 4, 3, 6, quant=OTHER)], "Conv2DOptions", WINDOW)
+    graph = imported(as_uint8(pointwise).write(), tmp_path)
+    array = RNG.integers(0, 256, x.shape).astype(np.uint8)
+    rows = [int8(12, 8), Constant(WEIGHTS, ASYMMETRIC), None]
+    twin = Operator("FULLY_CONNECTED", rows, [int8(12, 6, quant=OTHER)], "FullyConnectedOptions")
+    (wanted,) = TfliteMicro(twin.write()).run((array ^ np.uint8(128)).view(np.int8).reshape(12, 8))
+    (got,) = computed(graph, array)
+    np.testing.assert_array_equal(got.reshape(12, 6) ^ np.uint8(128), wanted.view(np.uint8))
+    with pytest.raises(UnsupportedError, match="weights with a zero point other than 0"):
+        imported(pointwise.write(), tmp_path)
+
+
+@pytest.mark.parametrize(("source", "result"), [("uint8", "int8"), ("int8", "uint8"), ("float32", "uint8")])
+def test_quantize_to_and_from_uint8(source: str, result: str, tmp_path: Path):
+    def type_of(name: str, quant: QuantParams, unsigned: QuantParams) -> TensorType:
+        held = {"uint8": unsigned, "int8": quant}.get(name)
+        return TensorType(DType(name), (2, 40), held)
+
+    operator = Operator(
+        "QUANTIZE", [type_of(source, Q, UINT8)], [type_of(result, OTHER, UINT8_OTHER)], "QuantizeOptions"
+    )
+    graph = imported(operator.write(), tmp_path)
+    if source == "float32":
+        x = RNG.normal(0, 12, (2, 40)).astype(np.float32)
+        wanted = np.clip(np.floor(x / np.float32(0.13) + 0.5) + 140, 0, 255).astype(np.uint8)  # TFLM gives int8 alone
+    else:
+        low, high = DType(source).limits
+        x = RNG.integers(low, high + 1, (2, 40)).astype(source)
+        (wanted,) = TfliteMicro(operator.write()).run(x)
+    (got,) = computed(graph, x)
+    assert got.dtype == result
+    np.testing.assert_array_equal(got, wanted)
+
+
+needs_models = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"{FOLDER} is not there")
+
+
+@needs_models
+def test_the_hybrid_keyword_spotter():
+    """LiteRT's two sets of kernels differ by what dynamic quantization of activations costs; burnc lies nearer."""
+    path = FOLDER / "mlperf_kws_dscnn_f32.tflite"
+    model, golden = burnc.load(path), np.load(FOLDER / "golden" / f"{path.name}.npz")
+    (got,) = computed(model.graph, golden["s0_in0"])
+    assert np.abs(got - golden["s0_out0"]).max() <= kernels_spread(path)
+    assert any("became float32 (5 tensors)" in note for note in model.notes)
+
+
+@needs_models
+def test_the_segmentation_net_lacks_one_operator():
+    with pytest.raises(UnsupportedError, match="1 operator is not supported") as raised_error:
+        burnc.load(FOLDER / "mp_selfie_segmentation.tflite")
+    assert [item.op for item in raised_error.value.items] == ["Convolution2DTransposeBias"]
+
+
+@needs_models
+def test_the_net_between_uint8_edges():
+    path = FOLDER / "coral_keras_lstm_mnist_ptq.tflite"
+    model, rng = burnc.load(path), np.random.default_rng(0)
+    for _ in range(3):
+        x = rng.integers(0, 256, (1, 28, 28)).astype(np.uint8)
+        (wanted,) = TfliteMicro(path.read_bytes()).run(x)
+        np.testing.assert_array_equal(computed(model.graph, x)[0], wanted)
