@@ -2,6 +2,7 @@
 #   make demo   the main job on a shipped model       make test         all tests
 #   make lint   style, types, layers, licences        make conformance  every operator on every backend
 #   make bench  the measured figures                  make card         train, flash and validate: the whole card
+#   make bench-mcu  cycles and bytes on chips         make bench-operators  what is taken, and whether it is right
 #   make docs   write the generated pages again       make lock         choose the newest dependencies
 #   make clean  remove everything that set-up and builds made
 
@@ -18,10 +19,10 @@ BENCH_ARGS ?=
 
 C_FILES = $(shell find runtime_c boards -name '*.[ch]')
 
-.PHONY: help demo test lint format conformance bench docs lock clean
+.PHONY: help demo test lint format conformance bench bench-mcu bench-operators card docs lock clean
 
 help:
-	@sed -n '2,6s/^# *//p' Makefile
+	@sed -n '2,7s/^# *//p' Makefile
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -64,6 +65,14 @@ conformance: .venv/ready-debian .venv/ready-dev
 bench: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
 	$(BIN)/python benchmarks/main_job.py $(BENCH_ARGS)
+
+bench-mcu: .venv/ready-debian .venv/ready-dev
+	@$(MAKE) --no-print-directory .venv/ready-emulator
+	$(BIN)/python benchmarks/mcu.py $(BENCH_ARGS)
+
+bench-operators: .venv/ready-debian .venv/ready-dev
+	@$(MAKE) --no-print-directory .venv/ready-emulator
+	$(BIN)/python benchmarks/operators.py $(BENCH_ARGS)
 
 card: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
