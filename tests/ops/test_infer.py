@@ -89,7 +89,7 @@ def test_quantization_rules(op: str):
     plain = b.constant("c", [1.0, 1.0])
     operands: dict[str, list[Any]] = {
         "concat": [x, second],
-        "conv2d": [x, second],
+        "conv2d": [x, b.input("w", TensorType(DType.INT8, (1, 4, 4, 2), QuantParams.per_axis((0.1,) * 4, 1)))],
         "batch_norm": [b.input("f", floats(1, 4, 4, 2)), plain, plain, plain, plain],
     }
     attrs = Conv2dAttrs(pad=Padding(3, 3, 3, 3)) if op == "conv2d" else None

@@ -22,12 +22,15 @@ from burnc.numerics import activation_range, quantize_multiplier, reduced_multip
 INT32 = DType.INT32
 INT64 = DType.INT64
 FLOAT32 = DType.FLOAT32
+NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+SUMS = (INT32, INT64, DType.UINT32, DType.UINT64)
 
 
 class Tensor:
     """A buffer seen through its shape.
 
-    In a quantized kernel a read yields ``q - zero_point`` as int32; a read of float16 yields float32.
+    In a quantized kernel a read yields ``q - zero_point`` as int32, and a narrow integer in one whose result is a wide
+    one yields that; a read of float16 yields float32.
     """
 
     def __init__(self, kernel: KernelBuilder, buffer: Buffer, type: TensorType) -> None:
@@ -76,7 +79,8 @@ class Tensor:
 
     def _centred(self, element: Expr, indices: Sequence[Expr | int]) -> Expr:
         if self.type.dtype.is_float or not self._kernel.quantized:
-            return element
+            narrow = element.dtype in NARROW and self._kernel.sums_integers
+            return Cast(element, self._kernel.real) if narrow else element
         wide = element if element.dtype in (INT32, INT64) else Cast(element, INT32)
         quant = self.type.quant
         if quant is None or not any(quant.zero_point):
@@ -109,7 +113,8 @@ class KernelBuilder:
     Attributes:
         quantized: reads are centred int32 values and ``requantize`` rescales.
         wide: sums are int64, as they are of products with int16 activations.
-        real: what a float kernel computes in: float64 where its result is that, float32 otherwise.
+        real: what a kernel without quantization computes in: the type of its result where that is float64 or an
+            integer of at least 32 bits, float32 otherwise.
         node: the node whose kernel is built.
 
     Args:
@@ -122,7 +127,8 @@ class KernelBuilder:
         result = node.outputs[0].type
         self.quantized = not result.dtype.is_float and any(v.type.quant is not None for v in node.present_inputs)
         self.wide = self.quantized and node.operator.sum_type(node) is INT64
-        self.real = DType.FLOAT64 if result.dtype is DType.FLOAT64 else FLOAT32
+        self.sums_integers = not self.quantized and result.dtype in SUMS
+        self.real = result.dtype if result.dtype is DType.FLOAT64 or self.sums_integers else FLOAT32
         self._buffers: list[Buffer] = []
         self._names: set[str] = set()
         self._blocks: list[list[Statement]] = [[]]
@@ -214,7 +220,7 @@ class KernelBuilder:
         return variable
 
     def accumulator(self, start: Expr | Scalar = 0) -> Local:
-        """A sum: int32 in a quantized kernel (int64 in a wide one), float otherwise (``real``)."""
+        """A sum: int32 in a quantized kernel (int64 in a wide one), ``real`` otherwise."""
         dtype = INT64 if self.wide else INT32 if self.quantized else self.real
         return self.local("acc", self.cast(start, dtype) if isinstance(start, Expr) and self.wide else start, dtype)
 

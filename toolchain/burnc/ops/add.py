@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.activation import through_activation
+from burnc.ops.activation import clamped, through_activation
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
@@ -79,13 +79,6 @@ def integer(node: Node, left: Integers, right: Integers) -> Integers:
 
 def forward(xp: Any, a: AddAttrs, left: Any, right: Any) -> Any:
     return clamped(xp, a, xp.add(left, right))
-
-
-def clamped(xp: Any, a: Any, y: Any) -> Any:
-    """``y`` held in the activation range; an integer result without one stays as it is."""
-    if math.isinf(a.activation_min) and math.isinf(a.activation_max):
-        return xp.asarray(y)
-    return xp.clip(y, y.dtype.type(a.activation_min), y.dtype.type(a.activation_max))
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:

@@ -16,10 +16,11 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.activation import through_activation
+from burnc.ops.activation import clamped, through_activation
 from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
 from burnc.ops.conv2d_weight_gradient import Conv2dWeightGradientAttrs
+from burnc.ops.integer_form import differences
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, real_bias, stored
 from burnc.ops.reduce_sum import ReduceAttrs
@@ -37,7 +38,7 @@ from burnc.ops.spatial import (
     to_nhwc,
     windows,
 )
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, product_type, required
 
 OIHW_FROM_OHWI = (0, 3, 1, 2)
 
@@ -65,7 +66,7 @@ def infer(a: Conv2dAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     if bias is not None and bias.shape != (filters,):
         raise GraphError(f"bias {list(bias.shape)} must have one value for each of {filters} output channels")
     size = output_sizes((x.shape[1], x.shape[2]), (w.shape[1], w.shape[2]), a.stride, a.dilation, a.pad)
-    return [TensorType(x.dtype, (x.shape[0], *size, filters))]
+    return [TensorType(product_type(x, w), (x.shape[0], *size, filters))]
 
 
 def body(k: KernelBuilder, a: Conv2dAttrs, x: Tensor, w: Tensor, *rest: Tensor | None) -> None:
@@ -96,10 +97,10 @@ def _accumulate(a: Conv2dAttrs, x: Any, w: Any, fill: Any, dtype: Any) -> Any:
 
 
 def forward(xp: Any, a: Conv2dAttrs, x: Any, w: Any, b: Any = None) -> Any:
-    y = _accumulate(a, x, w, 0, x.dtype)
+    y = _accumulate(a, x, w, 0, x.dtype if x.dtype.kind == "f" else np.int32)
     if b is not None:
         y = y + b
-    return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
+    return clamped(np, a, y)
 
 
 def integer(node: Node, x: Integers, w: Integers, b: Integers | None = None) -> Integers:
@@ -148,6 +149,12 @@ def from_onnx(node: FileNode) -> list[Value]:
 def from_onnx_quantized(node: FileNode) -> list[Value]:
     operands = [real(node, 0), real(node, 3), real_bias(node, 8, (1, 4))]
     return stored(node, float_form(node, from_onnx, operands), 6)
+
+
+def from_onnx_integer(node: FileNode) -> list[Value]:
+    """ConvInteger: products of differences from zero points, which may be computed."""
+    operands = differences(node, (0, 0))
+    return from_onnx(node.part(node.name, operands, node.attributes, result=node.output_names[0]))
 
 
 def from_tflite_conv(node: FileNode) -> list[Value]:
@@ -208,7 +215,11 @@ conv2d = OpSpec(
     gradient=gradient,
     quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED, wide=True),
     macs=macs,
-    onnx=(onnx_op("Conv", build=from_onnx), onnx_op("QLinearConv", build=from_onnx_quantized, integers=True)),
+    onnx=(
+        onnx_op("Conv", build=from_onnx),
+        onnx_op("ConvInteger", build=from_onnx_integer, integers=True),
+        onnx_op("QLinearConv", build=from_onnx_quantized, integers=True),
+    ),
     tflite=(
         tflite_op("CONV_2D", build=from_tflite_conv),
         tflite_op("DEPTHWISE_CONV_2D", build=from_tflite_depthwise),

@@ -22,8 +22,8 @@ from burnc.numerics import (
     rounding_divide_by_pot,
     rounding_doubling_high_mul,
 )
-from burnc.ops.activation import through_activation
-from burnc.ops.add import clamped, infer_broadcast
+from burnc.ops.activation import clamped, through_activation
+from burnc.ops.add import infer_broadcast
 from burnc.ops.broadcast import aligned, negated, summed_to
 from burnc.ops.case import Operand, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op

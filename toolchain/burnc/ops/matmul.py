@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,12 @@ from burnc.kernel.expr import Expr
 from burnc.ops import einsum
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, case
+from burnc.ops.integer_form import differences
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, product_type, required
 from burnc.ops.transpose import TransposeAttrs
 
 
@@ -35,8 +37,7 @@ def infer(a: MatmulAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     left, right = required(inputs, 0), required(inputs, 1)
     if left.rank < 1 or right.rank < 1:
         raise GraphError(f"shapes {list(left.shape)} and {list(right.shape)}: a scalar is no matrix")
-    if left.dtype is not right.dtype:
-        raise GraphError(f"operands are {left.dtype.value} and {right.dtype.value}")
+    dtype = product_type(left, right)
     rows = right.shape[-2] if right.rank > 1 else right.shape[0]
     if left.shape[-1] != rows:
         raise GraphError(
@@ -47,7 +48,7 @@ def infer(a: MatmulAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     except GraphError:
         raise GraphError(f"batch axes of {list(left.shape)} and {list(right.shape)} do not broadcast") from None
     matrix = (left.shape[-2:-1] if left.rank > 1 else ()) + (right.shape[-1:] if right.rank > 1 else ())
-    return [TensorType(left.dtype, batch + matrix)]
+    return [TensorType(dtype, batch + matrix)]
 
 
 def body(k: KernelBuilder, a: MatmulAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
@@ -61,6 +62,18 @@ def body(k: KernelBuilder, a: MatmulAttrs, left: Tensor, right: Tensor, y: Tenso
             first = left[*aligned(batch, left.shape[:-2]), *row, i]
             acc += first * right[*aligned(batch, right.shape[:-2]), i, *column]
         y[indices] = k.requantize(acc)
+
+
+def forward(xp: Any, a: MatmulAttrs, left: Any, right: Any) -> Any:
+    if left.dtype.kind in "iu" and left.dtype.itemsize < 4:
+        left = left.astype(np.int32)
+    return xp.asarray(xp.matmul(left, right))
+
+
+def from_onnx_integer(node: FileNode) -> list[Value]:
+    """MatMulInteger: products of differences from zero points, which may be computed."""
+    operands = differences(node, (-2, -1))
+    return from_onnx(node.part(node.name, operands, result=node.output_names[0]))
 
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:
@@ -129,7 +142,7 @@ matmul = OpSpec(
     name="matmul",
     attrs=MatmulAttrs,
     infer=infer,
-    forward=lambda xp, a, left, right: xp.asarray(xp.matmul(left, right)),
+    forward=forward,
     integer=integer,
     body=body,
     gradient=gradient,
@@ -139,6 +152,7 @@ matmul = OpSpec(
     onnx=(
         onnx_op("MatMul", build=from_onnx),
         onnx_op("Einsum", build=einsum.from_onnx),
+        onnx_op("MatMulInteger", build=from_onnx_integer, integers=True),
         onnx_op("QLinearMatMul", build=quantized_form(from_onnx, 0, 3, axes=(-2, -1)), integers=True),
     ),
     tflite=(tflite_op("BATCH_MATMUL", build=from_tflite),),

@@ -10,8 +10,8 @@ import numpy as np
 
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.activation import through_activation
-from burnc.ops.add import clamped, infer_broadcast
+from burnc.ops.activation import clamped, through_activation
+from burnc.ops.add import infer_broadcast
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op

@@ -5,6 +5,7 @@ Constant ones that the IR can hold move into a tensor's type. By others the arit
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -61,12 +62,19 @@ def spread(node: FileNode, index: int, to: DType) -> Value:
         if len(shape) != x.type.rank or not 0 <= int(indices.data.max(initial=0)) < shape[axis]:  # type: ignore[union-attr]
             node.refuse(f"{list(shape)} scales in blocks of {block} do not go with shape {list(x.type.shape)}")
         return _op(node, "gather", [value, indices], axis=axis)
-    if value.type.size == 1:
-        return value if not shape else _op(node, "reshape", [value], shape=())
-    if len(shape) == 1:
-        along = varying_axis(node, x, shape)
-        return _op(node, "reshape", [value], shape=tuple(n if i == along else 1 for i, n in enumerate(x.type.shape)))
-    return value
+    wanted = spread_shape(node, shape)
+    return value if wanted == shape else _op(node, "reshape", [value], shape=wanted)
+
+
+def spread_shape(node: FileNode, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape in which parameters of that one broadcast over input 0."""
+    x = node.input(0)
+    if math.prod(shape) == 1:
+        return ()
+    if len(shape) != 1:
+        return shape
+    along = varying_axis(node, x, shape)
+    return tuple(n if axis == along else 1 for axis, n in enumerate(x.type.shape))
 
 
 def quantized_by_inputs(node: FileNode, to: str) -> Value:

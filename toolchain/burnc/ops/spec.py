@@ -20,6 +20,7 @@ Body = Callable[..., None]
 Integer = Callable[..., Any]
 
 
+NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 QUANTIZED = (DType.INT8, DType.INT16)
 """Element types that what only moves elements takes."""
 
@@ -260,6 +261,19 @@ def required(inputs: Sequence[TensorType | None], index: int) -> TensorType:
     if type_ is None:
         raise GraphError(f"input {index} is missing")
     return type_
+
+
+def product_type(left: TensorType, right: TensorType) -> DType:
+    """The element type of sums of products: the operands' own; int32 for narrow integers that are not quantized.
+
+    Raises:
+        GraphError: they do not go together.
+    """
+    if left.quant is None and right.quant is None and {left.dtype, right.dtype} <= set(NARROW):
+        return DType.INT32
+    if left.dtype is not right.dtype and (left.dtype, right.dtype) != (DType.INT16, DType.INT8):
+        raise GraphError(f"operands are {left.dtype.value} and {right.dtype.value}")
+    return left.dtype
 
 
 def broadcast_shapes(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
