@@ -17,9 +17,9 @@ Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators
 
 - A name in the first column is the IR's. One operator may stand for several of a model file, and one of a file may
   become several here. The file of that name in `toolchain/burnc/ops` says what of each is refused.
-- *float* and *int8* count the cases of the conformance suite: each is run on every backend. An int8 case is run with
-  several sets of scales and zero points. *apart*: tested outside the table of cases. An empty cell: there is no such
-  kind.
+- *float*, *int8* and *int16* (16-bit activations, 8-bit weights) count the cases of the conformance suite: each is run
+  on every backend, integer ones with several sets of scales and zero points. *apart*: tested outside the table of
+  cases. An empty cell: there is no such kind.
 - What depends on constants and shapes alone (ONNX's Constant, Shape, Gather of a shape and the like) is computed when
   the file is read, and needs no operator.
 - ONNX operators that are not named here but that the standard defines by others (LayerNormalization,
@@ -28,8 +28,8 @@ Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators
 
 An operator that is missing can be [added](adding_an_operator.md), also from outside the package.
 
-| operator | meaning | ONNX | TFLite | float | int8 |
-|---|---|---|---|---|---|
+| operator | meaning | ONNX | TFLite | float | int8 | int16 |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -46,6 +46,7 @@ def operators_page() -> str:
             ", ".join(described.tflite),
             _count(kinds, "float32"),
             _count(kinds, "int8") if described.int8 else "",
+            _count(kinds, "int16") if described.int16 else "",
         ]
         rows.append(f"| {' | '.join(cells)} |\n")
     return OPERATORS_HEAD + "".join(rows)

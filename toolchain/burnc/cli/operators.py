@@ -22,6 +22,13 @@ def command(as_json: bool) -> None:
         write_json({"schema": SCHEMA, "operators": [asdict(operator) for operator in found]})
     else:
         table(
-            ("operator", "ONNX", "TFLite", "int8", "meaning"),
-            [(op.name, ", ".join(op.onnx), ", ".join(op.tflite), "yes" if op.int8 else "", op.meaning) for op in found],
+            ("operator", "ONNX", "TFLite", "int8", "int16", "meaning"),
+            [
+                (op.name, ", ".join(op.onnx), ", ".join(op.tflite), _yes(op.int8), _yes(op.int16), op.meaning)
+                for op in found
+            ],
         )
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else ""

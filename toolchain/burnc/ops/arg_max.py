@@ -14,7 +14,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.cast import CastAttrs
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
@@ -146,7 +146,7 @@ arg_max = OpSpec(
     permuted=permuted,
     to_onnx=to_onnx,
     cases=(
-        case((2, 7), attrs=ArgMaxAttrs(1)),
+        case((2, 7), attrs=ArgMaxAttrs(1), kinds=ALL_KINDS),
         case((2, 3, 4), attrs=ArgMaxAttrs(1, keepdims=True, largest=False)),
         case((3, 4), attrs=ArgMaxAttrs(0, largest=False), kinds=("float32",)),
         case(Operand((2, 6), values=(1.0, 3.0, 3.0, -1.0)), attrs=ArgMaxAttrs(1, last=True)),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import burnc.ops
+from burnc.ir import DType
 from burnc.ops.spec import OpSpec
 
 
@@ -20,6 +21,7 @@ class Described:
     onnx: list[str]
     tflite: list[str]
     int8: bool
+    int16: bool
 
 
 def described_operators() -> list[Described]:
@@ -32,9 +34,17 @@ def described_operators() -> list[Described]:
             onnx=[f"{op.domain}.{op.op_type}" if op.domain else op.op_type for op in spec.onnx],
             tflite=[op.code for op in spec.tflite],
             int8=spec.quant is not None,
+            int16=_takes_int16(spec),
         )
         for spec in sorted(burnc.ops.operators().values(), key=lambda spec: spec.name)
     ]
+
+
+def _takes_int16(spec: OpSpec) -> bool:
+    """Whether activations may be int16; quantize and dequantize, which convert between types, take any."""
+    if spec.quant is None:
+        return False
+    return DType.INT16 in spec.quant.dtypes or spec.name in ("quantize", "dequantize")
 
 
 def _meanings() -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -83,7 +83,7 @@ gather = OpSpec(
     tflite=(tflite_op("GATHER", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
-        case((5, 3), _indices(4, length=5)),
+        case((5, 3), _indices(4, length=5), kinds=ALL_KINDS),
         case((2, 4, 3), _indices(2, 2, length=4), attrs=GatherAttrs(1)),
         case((2, 7), _indices(1, length=7, dtype="int32"), attrs=GatherAttrs(-1)),
         case((6,), _indices(length=6)),

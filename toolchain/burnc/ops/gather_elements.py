@@ -13,7 +13,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Node, TensorType
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.gather import GatherAttrs
 from burnc.ops.mapping import onnx_op
 from burnc.ops.requantize import Integers
@@ -70,7 +70,7 @@ gather_elements = OpSpec(
     onnx=(onnx_op("GatherElements", attrs={"axis": "axis"}),),
     to_onnx=to_onnx,
     cases=(
-        case((3, 4), Operand((2, 4), dtype="int64", low=-3, high=2)),
+        case((3, 4), Operand((2, 4), dtype="int64", low=-3, high=2), kinds=ALL_KINDS),
         case((2, 5, 3), Operand((2, 2, 3), dtype="int32", low=-5, high=4), attrs=GatherAttrs(1), kinds=("float32",)),
     ),
 )

@@ -15,7 +15,7 @@ from burnc.errors import GraphError
 from burnc.ir import Node, TensorType
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -80,7 +80,7 @@ gather_nd = OpSpec(
     tflite=(tflite_op("GATHER_ND"),),
     to_onnx=to_onnx,
     cases=(
-        case((4, 5, 3), Operand((2, 2), dtype="int32", low=0, high=3)),
+        case((4, 5, 3), Operand((2, 2), dtype="int32", low=0, high=3), kinds=ALL_KINDS),
         case((2, 4, 3), Operand((2, 3, 1), dtype="int64", low=-4, high=3), attrs=GatherNdAttrs(1), kinds=("float32",)),
     ),
 )

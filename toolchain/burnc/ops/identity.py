@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from burnc.ir import Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import case
+from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_type
 
@@ -52,6 +52,6 @@ identity = OpSpec(
     quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Identity", build=from_onnx_identity), onnx_op("Dropout", build=from_onnx_dropout)),
     to_onnx=to_onnx,
-    cases=(case((2, 3)), case(())),
+    cases=(case((2, 3), kinds=ALL_KINDS), case(())),
     view=True,
 )

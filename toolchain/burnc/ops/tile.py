@@ -11,7 +11,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
@@ -83,7 +83,7 @@ tile = OpSpec(
     permuted=permuted,
     cases=(
         case((2, 3), attrs=TileAttrs((2, 3)), kinds=("float32",)),
-        case((1, 2, 1, 3), attrs=TileAttrs((2, 1, 4, 1))),
+        case((1, 2, 1, 3), attrs=TileAttrs((2, 1, 4, 1)), kinds=ALL_KINDS),
         case(Operand((3,), dtype="int32", low=-9, high=9), attrs=TileAttrs((2,)), kinds=("float32",)),
     ),
 )

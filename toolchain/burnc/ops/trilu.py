@@ -12,7 +12,7 @@ from burnc.errors import GraphError
 from burnc.ir import Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import lift
-from burnc.ops.case import Operand, case
+from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -72,7 +72,7 @@ trilu = OpSpec(
     onnx=(onnx_op("Trilu", build=from_onnx),),
     to_onnx=to_onnx,
     cases=(
-        case((2, 3, 4), attrs=TriluAttrs(diagonal=1)),
+        case((2, 3, 4), attrs=TriluAttrs(diagonal=1), kinds=ALL_KINDS),
         case((4, 4), attrs=TriluAttrs(upper=False, diagonal=-1), kinds=("float32",)),
         case(Operand((3, 3), dtype="int64", low=1, high=9), attrs=TriluAttrs(), kinds=("float32",)),
     ),
