@@ -4,6 +4,7 @@
 #   make bench  the measured figures                  make card         train, flash and validate: the whole card
 #   make bench-mcu  cycles and bytes on chips         make bench-operators  what is taken, and whether it is right
 #   make docs   write the generated pages again       make lock         choose the newest dependencies
+#   make pytorch  PyTorch's exporters of today, at every opset, against PyTorch (a large download)
 #   make clean  remove everything that set-up and builds made
 
 SHELL := bash
@@ -19,10 +20,10 @@ BENCH_ARGS ?=
 
 C_FILES = $(shell find runtime_c boards -name '*.[ch]')
 
-.PHONY: help demo test lint format conformance bench bench-mcu bench-operators card docs lock clean
+.PHONY: help demo test lint format conformance bench bench-mcu bench-operators card docs pytorch lock clean
 
 help:
-	@sed -n '2,7s/^# *//p' Makefile
+	@sed -n '2,8s/^# *//p' Makefile
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -77,6 +78,12 @@ bench-operators: .venv/ready-debian .venv/ready-dev
 card: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
 	$(BIN)/python benchmarks/whole_card.py $(BENCH_ARGS)
+
+# PyTorch has an environment of its own: burnc needs none of it.
+pytorch: .venv/ready-debian .venv/ready-dev
+	@.ci/pytorch build/pytorch
+	build/pytorch/bin/python tests/pytorch/export_models.py build/pytorch/models --all
+	BURNC_PYTORCH_MODELS=build/pytorch/models $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pytorch
 
 lint: .venv/ready-dev
 	@$(BIN)/ruff check .
