@@ -22,11 +22,21 @@ SUBJECTS = list(int8_subjects())
 IN_TFLITE = [subject for subject in SUBJECTS if expressible(subject.graph())]
 
 # What TFLite Micro has no form of; all others must be compared with it.
-NOT_IN_TFLITE = {"gather_elements", "identity", "scatter_elements", "scatter_nd", "tile", "top_k", "trilu"}
+NOT_IN_TFLITE = {
+    "gather_elements",
+    "identity",
+    "reverse_sequence",
+    "scatter_elements",
+    "scatter_nd",
+    "tile",
+    "top_k",
+    "trilu",
+}
 # Defined by their real function: TFLite Micro has them for floats alone, if at all.
 BY_REAL_FUNCTION = {
-    "ceil", "cos", "erf", "exp", "floor", "gelu", "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round",
-    "sign", "sin", "softplus", "softsign", "sqrt",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp", "floor", "gelu",
+    "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round", "sign", "sin", "sinh", "softplus", "softsign",
+    "sqrt", "tan",
 }  # fmt: skip
 
 

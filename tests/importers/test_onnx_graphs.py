@@ -71,13 +71,13 @@ def test_everything_unsupported_is_listed_at_once():
         helper.make_node("NonZero", ["c"], ["d"], "finder"),
         helper.make_node("Conv", ["x", "w"], ["e"], "3-D convolution"),
         helper.make_node("Add", ["e", "e"], ["f"], "after a refused one"),
-        helper.make_node("Det", ["f"], ["g"], ""),
+        helper.make_node("Unique", ["f"], ["g"], ""),
     ]
     model = model_of(nodes, {"x": [1, 1, 3, 3, 3]}, ["d", "g"], {"w": weights(1, 1, 2, 2, 2)}, domains=["com.acme"])
     found = _unsupported(model)
     assert list(found) == ["decoder", "finder", "3-D convolution", "g"]
     assert found["decoder"] == ("Decode", "domain com.acme is unknown; register it with burnc.ops")
-    assert found["g"][0] == "Det"
+    assert found["g"][0] == "Unique"
 
 
 def test_unsupported_nodes_that_nothing_needs_do_not_matter():

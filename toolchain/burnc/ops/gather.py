@@ -1,6 +1,6 @@
 """gather: slices along one axis, at indices that are computed at run time.
 
-Sources: ONNX Gather-13; TFLite GATHER.
+Sources: ONNX Gather-13, Compress-11; TFLite GATHER.
 
 An index below 0 counts from the end. One that is out of range even so is clamped: neither standard defines it, and a
 kernel must not read beside its tensor.
@@ -57,6 +57,19 @@ def integer(node: Node, x: Integers, indices: Integers) -> Integers:
     return np.asarray(forward(np, node.attrs, x, indices))
 
 
+def compress(node: FileNode) -> list[Value]:
+    """The slices along an axis (elements of the whole, without one) at which a constant condition holds."""
+    x, wanted = node.input(0), node.constant(1, "the condition").reshape(-1)
+    axis = node.attribute("axis")
+    if axis is None:
+        attrs = node.builder.operators["reshape"].attrs((x.type.size,))
+        x, axis = node.emit("reshape", [x], attrs, last=False, quant=x.type.quant), 0
+    if not -x.type.rank <= axis < x.type.rank or len(wanted) > x.type.shape[axis] or not wanted.any():
+        node.refuse(f"a condition of {len(wanted)} values for axis {axis} of {list(x.type.shape)} leaves nothing")
+    places = node.new_constant("places", np.flatnonzero(wanted))
+    return [node.emit("gather", [x, places], GatherAttrs(int(axis)), quant=x.type.quant)]
+
+
 def from_tflite(node: FileNode) -> list[Value]:
     if node.attribute("batch_dims", 0) != 0:
         node.refuse(f"batch_dims {node.attribute('batch_dims')} is not supported")
@@ -79,7 +92,7 @@ gather = OpSpec(
     integer=integer,
     body=body,
     quant=QuantRule(result="same", dtypes=QUANTIZED, integer_inputs=(1,)),
-    onnx=(onnx_op("Gather", attrs={"axis": "axis"}),),
+    onnx=(onnx_op("Gather", attrs={"axis": "axis"}), onnx_op("Compress", build=compress)),
     tflite=(tflite_op("GATHER", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

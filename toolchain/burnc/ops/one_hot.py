@@ -1,7 +1,7 @@
 """one_hot: class numbers become rows of ``depth`` along a new axis, ``on`` at the class and ``off`` elsewhere.
 
-Sources: ONNX OneHot-11; TFLite ONE_HOT. With ``wraps`` a negative number counts from the end, as ONNX has it; one that
-is out of range gives a row without ``on``.
+Sources: ONNX OneHot-11, Hardmax-13; TFLite ONE_HOT. With ``wraps`` a negative number counts from the end, as ONNX has
+it; one that is out of range gives a row without ``on``.
 """
 
 from __future__ import annotations
@@ -64,6 +64,16 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("one_hot", [_numbers(node)], a)]
 
 
+def hardmax(node: FileNode) -> list[Value]:
+    """One at the first of the largest elements along the axis, zero beside it."""
+    x, axis = node.input(0), int(node.attribute("axis", -1))
+    if not x.type.dtype.is_float or not -x.type.rank <= axis < x.type.rank:
+        node.refuse(f"axis {axis} of {x.type}")
+    axis %= x.type.rank
+    largest = node.emit("arg_max", [x], node.builder.operators["arg_max"].attrs(axis), last=False)
+    return [node.emit("one_hot", [largest], OneHotAttrs(x.type.shape[axis], x.type.dtype.value, axis))]
+
+
 def from_tflite(node: FileNode) -> list[Value]:
     depth = int(node.constant(1, "the depth").reshape(()))
     on, off = (node.constant(i, what).reshape(()) for i, what in ((2, "the value on"), (3, "the value off")))
@@ -97,7 +107,7 @@ one_hot = OpSpec(
     infer=infer,
     forward=forward,
     body=body,
-    onnx=(onnx_op("OneHot", build=from_onnx),),
+    onnx=(onnx_op("OneHot", build=from_onnx), onnx_op("Hardmax", build=hardmax)),
     tflite=(tflite_op("ONE_HOT", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

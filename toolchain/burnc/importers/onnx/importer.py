@@ -142,7 +142,10 @@ class _NodeImporter:
     def _fold(self, node: onnx.NodeProto) -> bool:
         """Replace a node by its results where they are known now."""
         if node.domain == "" and node.op_type in _STATIC and node.input[0] in self.values:
-            self.arrays[node.output[0]] = _STATIC[node.op_type](node, self.values[node.input[0]].type.shape)
+            try:
+                self.arrays[node.output[0]] = _STATIC[node.op_type](node, self.values[node.input[0]].type)
+            except (TypeError, ValueError, KeyError, MemoryError) as error:
+                self._report(node, f"its input and attributes make no sense together ({error})")
             return True
         known = all(name in self.arrays for name in node.input if name)
         if not known or not constants.is_evaluable(node):
@@ -331,14 +334,22 @@ def _tensor_type(value: onnx.ValueInfoProto) -> TensorType | None:
         return None
 
 
-def _shape(node: onnx.NodeProto, shape: tuple[int, ...]) -> Array:
+def _shape(node: onnx.NodeProto, type: TensorType) -> Array:
     limits = {a.name: a.i for a in node.attribute}
-    return np.array(shape[limits.get("start", 0) : limits.get("end", len(shape))], np.int64)
+    return np.array(type.shape[limits.get("start", 0) : limits.get("end", type.rank)], np.int64)
 
 
-def _size(node: onnx.NodeProto, shape: tuple[int, ...]) -> Array:
-    return np.array(int(np.prod(shape, dtype=np.int64)), np.int64)
+def _size(node: onnx.NodeProto, type: TensorType) -> Array:
+    return np.array(type.size, np.int64)
 
 
-_STATIC = {"Shape": _shape, "Size": _size}
-"""Operators that read the shape of their input alone."""
+def _eye(node: onnx.NodeProto, type: TensorType) -> Array:
+    given = {a.name: a.i for a in node.attribute}
+    dtype = helper.tensor_dtype_to_np_dtype(given["dtype"]) if "dtype" in given else type.dtype.numpy
+    rows, columns = type.shape
+    eye: Array = np.eye(rows, columns, int(given.get("k", 0)), dtype)
+    return eye
+
+
+_STATIC = {"Shape": _shape, "Size": _size, "EyeLike": _eye}
+"""Operators that read the type of their input alone."""

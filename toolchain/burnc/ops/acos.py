@@ -1,0 +1,37 @@
+"""acos: the angle whose cosine a number is; NaN beyond 1. Sources: ONNX Acos-7."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burnc.kernel.trigonometry import arc_cosine
+from burnc.ops.case import Operand, case
+from burnc.ops.mapping import onnx_op
+from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.table import tabulated
+from burnc.ops.unary import NoAttrs, each, floats_only, written_as
+
+
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    return xp.arccos(x)
+
+
+arc_cosine_of = OpSpec(
+    name="acos",
+    attrs=NoAttrs,
+    infer=same_type,
+    forward=forward,
+    integer=tabulated(forward),
+    body=each(lambda k, a, x: arc_cosine(k, x)),
+    quant=QuantRule(),
+    onnx=(onnx_op("Acos", build=floats_only("acos")),),
+    to_onnx=written_as("Acos"),
+    cases=(
+        case((3, 90)),
+        case(Operand((8,), values=(-0.0, 1e-5, 0.5, -0.9, 1.0, -1.0, -1.5, np.nan)), kinds=("float32",)),
+    ),
+    pointwise=True,
+    unary=True,
+)
