@@ -12,6 +12,8 @@ import tflite
 import burnc
 from burnc.backends import Backend, device
 from burnc.backends.numpy_reference import NumpyReference
+from burnc.boards import load_board
+from burnc.codegen.lower import LowerOptions, lower
 from burnc.errors import UnsupportedError
 from burnc.ir import Array, DType, Graph, QuantParams, TensorType
 from conformance.backends import backend_id, host_backends
@@ -194,3 +196,11 @@ def test_backends_equal_the_reference(backend: Backend, tmp_path: Path):
         feeds = {f"{name}.x": inputs_of(graph)[step] for name, graph in graphs.items()}
         got, wanted = executable.run(feeds), reference.run(feeds)
         assert {name: array.tolist() for name, array in got.items()} == {n: a.tolist() for n, a in wanted.items()}
+
+
+def test_in_c_the_state_moves_on_where_it_lies(tmp_path: Path):
+    """No second copy of it is in the arena, and none is made."""
+    graph = load(INTEGERS["int16 state"].write(), tmp_path)
+    program = lower(graph, load_board("host"), LowerOptions(name="m"))
+    assert [step.node.op for step in program.steps] == ["svdf"]
+    assert program.plan.bytes < graph.states[0].read.type.nbytes

@@ -11,7 +11,7 @@ from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_
 from burnc.codegen.program import Call, Port, Program, Step
 from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
-from burnc.codegen.states import copy_states, is_written_in_place, place_states
+from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
 from burnc.ir import Builder, DType, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena
 from burnc.ops import operators, spec_of
@@ -70,7 +70,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         program.steps.append(step)
         if landing is not None:
             program.held[match.last.output] = program.held[landing.read]
-        overlaps += [(position, match.last.input(i), match.last.output, distance) for i, distance in pairs]
+        overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
     program.constants, program.params = program.constants + emitter.constants, emitter.params
     _plan(program, views, overlaps)
     return program

@@ -14,6 +14,7 @@ from burnc.kernel.analysis import parameters, pointwise_inputs, safe_distance
 from burnc.kernel.buffer import Role
 from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.c99 import headers, render
+from burnc.kernel.order import may_share_place
 from burnc.kernel.program import Kernel
 from burnc.ops import spec_of
 from burnc.ops.table import look_up
@@ -23,7 +24,11 @@ FUNCTION = "kernel"  # stands for the name until the texts of equal kernels are 
 
 @dataclass(frozen=True)
 class RenderedKernel:
-    """C text with the function named ``FUNCTION``, the arguments of this node's call, and what the planner needs."""
+    """C text with the function named ``FUNCTION``, the arguments of this node's call, and what the planner needs.
+
+    Attributes:
+        overlap: (input, safe distance in bytes) pairs: its ``successor`` may lie over that input (memory.Overlap).
+    """
 
     text: str
     arguments: tuple[Argument, ...]
@@ -89,11 +94,11 @@ def render_node(node: Node, emitter: Emitter) -> RenderedKernel:
         else:
             value = values[buffer]
             arguments.append(value if value.data is None else emitter.constant(buffer.name, value.data))
-    overlap = _overlap(kernel, node) if len(node.outputs) == 1 else ()
+    overlap = _pointwise(kernel, node) if len(node.outputs) == 1 else _carried(kernel, node)
     return RenderedKernel(render(kernel), tuple(arguments), frozenset(headers(kernel)), scratch, overlap)
 
 
-def _overlap(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:
+def _pointwise(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:
     (output,) = kernel.of_role(Role.OUTPUT)
     safe = set(pointwise_inputs(kernel))
     positions = [i for i, v in enumerate(node.inputs) if v is not None]
@@ -102,3 +107,11 @@ def _overlap(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:
         for i, buffer in zip(positions, kernel.of_role(Role.INPUT), strict=True)
         if buffer in safe and buffer.size == output.size
     )
+
+
+def _carried(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:
+    """What a run hands on to the next one may lie where it found that, if the kernel reads it early enough."""
+    inputs = dict(zip([i for i, v in enumerate(node.inputs) if v is not None], kernel.of_role(Role.INPUT), strict=True))
+    outputs = kernel.of_role(Role.OUTPUT)
+    pairs = [(i, o) for i, o in spec_of(node).recurrent if i in inputs]
+    return tuple((i, 0) for i, o in pairs if may_share_place(kernel, inputs[i], outputs[o]))

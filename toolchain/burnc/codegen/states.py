@@ -45,6 +45,11 @@ def _copy(builder: Builder, value: Value, name: str) -> Node:
     return builder.graph.nodes[-1]
 
 
+def successor(node: Node, index: int) -> Value:
+    """The result that may lie where an input does: the only one, or what the next run finds as that input."""
+    return node.outputs[dict(spec_of(node).recurrent).get(index, 0)]
+
+
 def place_states(program: Program, unique: UniqueNames) -> None:
     """Give each state its place in the state struct, and an array to begin as where it takes one."""
     offset = 0

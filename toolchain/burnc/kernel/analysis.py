@@ -9,11 +9,11 @@ from burnc.kernel.program import Assign, Declare, If, Kernel, Loop, Statement, S
 
 def expressions(kernel: Kernel) -> list[Expr]:
     """Every expression and subexpression that the kernel evaluates."""
-    return _expressions(list(walk(kernel.body)))
+    return expressions_of(*walk(kernel.body))
 
 
-def _expressions(statements: list[Statement]) -> list[Expr]:
-    """Those of the statements themselves, without what stands inside them."""
+def expressions_of(*statements: Statement) -> list[Expr]:
+    """Those of the statements themselves, without what stands inside of loops and conditions."""
     found: list[Expr] = []
     for statement in statements:
         match statement:
@@ -105,7 +105,7 @@ def _after(statements: list[Statement], store: Store) -> list[Statement]:
 
 
 def _loads(statements: list[Statement]) -> list[Load]:
-    return [e for e in _expressions(statements) if isinstance(e, Load)]
+    return [e for e in expressions_of(*statements) if isinstance(e, Load)]
 
 
 def _ascends(index: Expr, loops: list[Loop]) -> bool:
