@@ -164,7 +164,12 @@ def _geometry(node: FileNode, space: Sequence[int], kernel: Sequence[int], group
     if mode not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         node.refuse(f"auto_pad {mode!r} is unknown")
     if wanted is None and mode.startswith("SAME"):
-        wanted = [n * s for n, s in zip(space, stride, strict=True)]
+        # A kernel narrower than its stride does not reach so far; onnx's shape inference and onnxruntime add nothing.
+        reach = [
+            (n - 1) * s + e + window_extent(k, d)
+            for n, s, e, k, d in zip(space, stride, extra, kernel, dilation, strict=True)
+        ]
+        wanted = [min(n * s, full) for n, s, full in zip(space, stride, reach, strict=True)]
     if wanted is not None:
         # Each axis: what is too much is padding; an odd rest goes after it, before it for SAME_UPPER's mirror image.
         for axis, size in enumerate(list(wanted)[-rank:]):

@@ -48,7 +48,8 @@ class _Emitter:
         if not axes:
             return term
         labels = "".join(label for label in term.labels if label in kept)
-        return _Term(self.emit("reduce_sum", [term.value], axes=axes), labels)
+        total = self.emit("reduce_sum", [term.value], axes=axes, keepdims=True)
+        return _Term(self.reshaped(total, [n for i, n in enumerate(term.value.type.shape) if i not in axes]), labels)
 
     def diagonal(self, term: _Term) -> _Term:
         """Labels that a term has twice become one: every (n + 1)-th element of the two axes laid together."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from burnc.ir import Array, Builder, Graph, Node
+from burnc.ir import Builder, Graph, Node
 from burnc.ops import operators
 from burnc.ops.evaluate import evaluate
-from burnc.passes.rewrite import replace_node
+from burnc.passes.rewrite import remove_dead_nodes, replace_node
 
 LARGEST_FOLDED = 2**24
 
@@ -13,7 +13,7 @@ LARGEST_FOLDED = 2**24
 class FoldConstants:
     """Constant folding.
 
-    1. All inputs are constants, at least one, and there is one result.
+    1. All inputs are constants, and there is at least one.
     2. The float meaning computes float results, the integer meaning quantized ones; integer tensors without
        quantization (indices, shapes) go by the float meaning, which is exact for them.
     3. ``dequantize`` of a constant stays: the int8 weights behind it must survive.
@@ -30,21 +30,28 @@ class FoldConstants:
         folded = 0
         for node in list(graph.nodes):
             if _is_foldable(node):
-                builder = Builder(graph, operators())
-                only = node.inputs[0] if len(node.inputs) == 1 else None
-                name = only.name if only is not None else node.output.name
-                replace_node(builder, node, builder.constant(name, _evaluated(node), node.output.type.quant))
+                _fold(graph, node)
                 folded += 1
         return folded
 
 
+def _fold(graph: Graph, node: Node) -> None:
+    builder = Builder(graph, operators())
+    results = evaluate(node, [None if v is None else v.data for v in node.inputs])
+    if len(results) == 1:
+        only = node.inputs[0] if len(node.inputs) == 1 else None
+        name = only.name if only is not None else node.output.name
+        replace_node(builder, node, builder.constant(name, results[0], node.output.type.quant))
+        return
+    for old, data in zip(node.outputs, results, strict=True):
+        value = builder.constant(old.name, data, old.type.quant)
+        builder.take_name(value, old)
+        graph.replace_uses(old, value)
+    remove_dead_nodes(graph)
+
+
 def _is_foldable(node: Node) -> bool:
     constants = [v.is_constant for v in node.present_inputs]
-    if node.op == "dequantize" or len(node.outputs) != 1 or node.output.type.size > LARGEST_FOLDED:
+    if node.op == "dequantize" or any(v.type.size > LARGEST_FOLDED for v in node.outputs):
         return False
     return bool(constants) and all(constants)
-
-
-def _evaluated(node: Node) -> Array:
-    (result,) = evaluate(node, [None if v is None else v.data for v in node.inputs])
-    return result

@@ -5,6 +5,7 @@ import numpy as np
 from burnc.ir import QuantParams, verify
 from burnc.ops.clip import ClipAttrs
 from burnc.ops.reshape import ReshapeAttrs
+from burnc.ops.top_k import TopKAttrs
 from burnc.ops.transpose import TransposeAttrs
 from burnc.passes import FoldConstants, run_passes
 from passes.rewriting import changed, floats, ops_of, run, started
@@ -100,3 +101,15 @@ def test_infinity_and_nan_are_values_like_others() -> None:
 def test_what_reads_an_input_stays() -> None:
     graph, b, x = started(2)
     assert changed(FOLD, graph, [b.node("add", [x, b.constant("c", floats(2))])]) == 0
+
+
+def test_every_result_of_a_node_becomes_a_constant() -> None:
+    graph, b, _ = started(1)
+    c = b.constant("c", np.array([3.0, 1.0, 2.0], np.float32))
+    graph.outputs = b.nodes("top_k", [c], TopKAttrs(2), outputs=("largest", "places"))
+    run_passes(graph, [FOLD])
+    assert graph.nodes == []
+    assert [(v.name, None if v.data is None else v.data.tolist()) for v in graph.outputs] == [
+        ("largest", [3.0, 2.0]),
+        ("places", [0, 2]),
+    ]

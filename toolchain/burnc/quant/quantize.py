@@ -17,7 +17,7 @@ from burnc.ir.metadata import IO
 from burnc.numerics import quantize as quantize_values
 from burnc.ops import operators, spec_of
 from burnc.ops.spec import QuantRule
-from burnc.passes import AbsorbEdges, AbsorbQdq, RemoveDeadCode, canonical_passes, run_passes
+from burnc.passes import AbsorbEdges, AbsorbQdq, DropIdentity, RemoveDeadCode, canonical_passes, run_passes
 from burnc.passes.lower_batch_norm import LowerBatchNorm
 from burnc.quant.accumulators import check_accumulators
 from burnc.quant.groups import activation_params, why_not_int8
@@ -88,7 +88,8 @@ def quantize(
     warnings = [_warning(node, channel) for node in nodes if node in weights for channel in weights[node].widened]
     _insert_constants(result, nodes, chosen, weights)
     _insert_activations(result, nodes, chosen)
-    run_passes(result, [AbsorbQdq(), *([AbsorbEdges()] if options.io_type == "int8" else []), RemoveDeadCode()])
+    edges = [AbsorbEdges()] if options.io_type == "int8" else []
+    run_passes(result, [AbsorbQdq(), *edges, DropIdentity(), RemoveDeadCode()])
     left = [
         Unsupported(node.name, node.op, reasons.get(node.name) or "its neighbours are float")
         for node in result.nodes

@@ -1,0 +1,47 @@
+"""Corners of single ONNX operators, against onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from burnc.ir import Array
+from conformance.check import disagreement
+from importers.small_nets import import_and_run, weights
+from oracles.float_onnx import run_onnx, single_node_model
+from requirements import requires_package
+
+X = {"x": weights(2, 3, 5, 6)}
+
+
+def ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+CORNERS: dict[str, tuple[str, dict[str, Array], dict[str, Array], dict[str, Any]]] = {
+    "pads that crop": ("Pad", X, {"pads": ints(0, -1, 2, -3, 1, 0, -4, -2)}, {}),
+    "pads that crop, with a value": (
+        "Pad", X, {"pads": ints(0, -1, 2, -3, 1, 0, -4, 0), "value": np.array(1.5, np.float32)}, {},
+    ),
+    "a value that the mode does not use": (
+        "Pad", X, {"pads": ints(0, 0, 1, 1, 0, 0, 2, 1), "value": np.array(1.5, np.float32)}, {"mode": "edge"},
+    ),
+    "SAME with a kernel narrower than its stride": (
+        "ConvTranspose", X, {"w": weights(3, 2, 1, 2)}, {"auto_pad": "SAME_UPPER", "strides": [3, 2]},
+    ),
+    "SAME_LOWER with a kernel narrower than its stride": (
+        "ConvTranspose", X, {"w": weights(3, 2, 2, 1)}, {"auto_pad": "SAME_LOWER", "strides": [3, 3]},
+    ),
+}  # fmt: skip
+
+
+@requires_package("onnxruntime")
+@pytest.mark.parametrize("name", CORNERS)
+def test_corner(name: str) -> None:
+    op, inputs, constants, attributes = CORNERS[name]
+    model = single_node_model(op, inputs, constants, **attributes)
+    (wanted,) = run_onnx(model, inputs)
+    (got,) = import_and_run(model, **inputs).values()
+    assert disagreement(got, wanted) == []
