@@ -54,9 +54,10 @@ def from_onnx(node: FileNode) -> list[Value]:
 
 
 def from_fast_gelu(node: FileNode) -> list[Value]:
+    x = node.input(0)
     if node.has_input(1):
-        node.refuse("a bias of FastGelu is not supported")
-    return [node.emit("gelu", [node.input(0)], GeluAttrs("tanh"))]
+        x = node.emit("add", [x, node.input(1)], last=False)
+    return [node.emit("gelu", [x], GeluAttrs("tanh"))]
 
 
 def from_tflite(node: FileNode) -> list[Value]:
