@@ -1,0 +1,142 @@
+"""Judges of a whole graph, node by node on equal inputs, so that no rounding of one node is blamed on another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from burnc.backends.numpy_reference import evaluate
+from burnc.exporters.onnx import export_onnx
+from burnc.ir import Array, Graph, Node, Value
+from burnc.ir.graph import constant
+from burnc.numerics import dequantize, quantize
+from conformance.check import ABSOLUTE, RELATIVE, disagreement
+from suites.onnx_graphs import run_model
+
+
+def against_truth(graph: Graph, inputs: Mapping[str, Array], truth: Mapping[str, Array]) -> Iterator[str]:
+    """The numpy reference against another tool's values of the tensors that both know by name.
+
+    What a node reads is the other tool's value where there is one. The tolerance grows with the number of nodes
+    between two such tensors.
+    """
+    held: dict[Value, Array] = {v: inputs[v.name] for v in graph.inputs}
+    depth: dict[Value, int] = dict.fromkeys(held, 0)
+    for node in graph.nodes:
+        operands = [None if v is None else held[v] if v.data is None else v.data for v in node.inputs]
+        steps = 1 + max((depth.get(v, 0) for v in node.present_inputs), default=0)
+        for value, result in zip(node.outputs, evaluate(node, operands), strict=True):
+            held[value], depth[value] = result, steps
+            wanted = truth.get(value.name)
+            if wanted is None or value.type.quant is not None:
+                continue
+            if value not in graph.outputs:
+                wanted = _in_layout(wanted, result, steps)
+            if wanted is None:
+                continue
+            yield from (f"%{value.name} of {node.op}: {line}" for line in beyond(result, wanted, steps))
+            held[value], depth[value] = wanted, 0
+
+
+def _in_layout(wanted: Array, result: Array, steps: int) -> Array | None:
+    """An inner tensor in the layout that it has here, NHWC for one; None where no layout makes the two agree."""
+    if wanted.size != result.size or wanted.dtype != result.dtype:
+        return None
+    for axes in permutations(range(wanted.ndim)):
+        laid_out = wanted.transpose(axes).reshape(result.shape)
+        if not beyond(result, laid_out, steps):
+            return laid_out
+    return None
+
+
+def beyond(got: Array, wanted: Array, steps: int = 1) -> list[str]:
+    """Like ``disagreement``, with a tolerance for so many float operators in a row."""
+    if wanted.dtype.kind != "f" or steps == 1:
+        return disagreement(got, wanted)
+    if got.shape != wanted.shape:
+        return disagreement(got, wanted)
+    finite = np.isfinite(wanted)
+    largest = np.max(np.abs(wanted), initial=0.0, where=finite)
+    allowed = steps * (RELATIVE * np.abs(np.where(finite, wanted, 0)) + ABSOLUTE * largest)
+    near = np.abs(got - wanted) <= allowed
+    return disagreement(np.where(near & finite, wanted, got), wanted)
+
+
+def against_reference(graph: Graph, tapped: Mapping[str, Array]) -> Iterator[str]:
+    """A backend's values of every tensor against the numpy reference, each node on the backend's own operands."""
+    for node in graph.nodes:
+        operands = [None if v is None else tapped[v.name] if v.data is None else v.data for v in node.inputs]
+        for value, wanted in zip(node.outputs, evaluate(node, operands), strict=True):
+            yield from (f"%{value.name} of {node.op}: {line}" for line in disagreement(tapped[value.name], wanted))
+
+
+def all_values(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Every tensor of a graph as the numpy reference computes it."""
+    held: dict[str, Array] = dict(inputs)
+    for node in graph.nodes:
+        operands = [None if v is None else held[v.name] if v.data is None else v.data for v in node.inputs]
+        held |= zip((v.name for v in node.outputs), evaluate(node, operands), strict=True)
+    return held
+
+
+def against_onnxruntime(graph: Graph, values: Mapping[str, Array]) -> Iterator[str]:
+    """Each node, written as ONNX for itself, against onnxruntime on equal inputs: 1 LSB where it is quantized."""
+    nodes = [n for n in graph.nodes if n.op not in ("quantize", "dequantize")]
+    apart = _apart(nodes)
+    feeds = {v.name: _real(values[v.name.partition(".")[2]], v) for v in apart.inputs}
+    results = run_model(export_onnx(apart), feeds) if nodes else {}
+    for index, node in enumerate(nodes):
+        for value in node.outputs:
+            yield from (
+                f"%{value.name} of {node.op} against onnxruntime: {line}"
+                for line in _within_lsb(node, values, results[f"{index}.{value.name}"], value)
+            )
+
+
+def _within_lsb(node: Node, values: Mapping[str, Array], result: Array, value: Value) -> list[str]:
+    """What is no number (0 / 0) has no integer that is right."""
+    got = values[value.name]
+    if value.type.quant is None:
+        return disagreement(got, result)
+    wanted = quantize(result, value.type)
+    near = np.abs(got.astype(np.int64) - wanted) <= 1
+    if not near.all():
+        near |= np.isnan(_real_results(node, values)[node.outputs.index(value)])
+    return disagreement(np.where(near, wanted, got), wanted)
+
+
+def _real_results(node: Node, values: Mapping[str, Array]) -> list[Array]:
+    """The node's results in floats, from the real numbers that its operands stand for."""
+    spec: Any = node.operator
+    held = [None if v is None else _real(values[v.name] if v.data is None else v.data, v) for v in node.inputs]
+    with np.errstate(all="ignore"):
+        results = spec.forward(np, node.attrs, *held)
+    return [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]
+
+
+def _real(array: Array, value: Value) -> Array:
+    return array if value.type.quant is None else dequantize(array, value.type)
+
+
+def _apart(nodes: list[Node]) -> Graph:
+    """The nodes side by side, each with inputs of its own; names are prefixed by the node's number."""
+    result = Graph("apart")
+    for index, node in enumerate(nodes):
+        twin: dict[Value, Value] = {}
+        for value in node.present_inputs:
+            if value in twin:
+                continue
+            name = f"{index}.{value.name}"
+            if value.data is None:
+                twin[value] = Value(name, value.type)
+                result.inputs.append(twin[value])
+            else:
+                twin[value] = constant(name, value.data, value.type.quant)
+        inputs = [None if v is None else twin[v] for v in node.inputs]
+        outputs = [Value(f"{index}.{v.name}", v.type) for v in node.outputs]
+        result.nodes.append(Node(node.operator, node.attrs, inputs, outputs, f"{index}.{node.name}", node.rounding))
+        result.outputs += outputs
+    return result

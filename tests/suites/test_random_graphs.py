@@ -1,0 +1,61 @@
+"""A fixed part of the random graphs; hypothesis draws some more and shrinks what it finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import burnc
+from requirements import requires, requires_package
+from suites.graph_judges import against_onnxruntime, against_reference, against_truth, all_values
+from suites.onnx_graphs import run_model, with_all_tensors
+from suites.random_graphs import judge_batch
+from suites.random_onnx import random_graph
+
+pytestmark = [requires_package("onnxruntime"), requires("gcc")]
+
+
+def test_fixed_part() -> None:
+    assert [e for e in judge_batch(0, 24) if e.verdict != "equal"] == []
+
+
+@settings(max_examples=15, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+def test_numpy_equals_onnxruntime(random: Random) -> None:
+    graph = random_graph(random)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.onnx"
+        path.write_bytes(graph.model.SerializeToString())
+        model = burnc.load(path)
+    inputs = graph.inputs(0)
+    truth = run_model(with_all_tensors(graph.model), inputs)
+    assert list(against_truth(model.graph, inputs, truth)) == []
+
+
+def test_graph_of_a_number_is_always_the_same() -> None:
+    one, other = (random_graph(Random(7)).model.SerializeToString() for _ in range(2))
+    assert one == other
+
+
+def test_judges_see_one_wrong_number(tmp_path: Path) -> None:
+    graph = random_graph(Random(3))
+    path = tmp_path / "graph.onnx"
+    path.write_bytes(graph.model.SerializeToString())
+    model = burnc.load(path)
+    inputs = graph.inputs(0)
+    truth = run_model(with_all_tensors(graph.model), inputs)
+    output = next(v for v in model.graph.outputs if v.type.dtype.is_float)
+    truth[output.name] = truth[output.name] + np.float32(0.01)
+    assert len(list(against_truth(model.graph, inputs, truth))) == 1
+    small = model.quantize({name: array[None] for name, array in inputs.items()})
+    values = all_values(small.graph, small.inputs([inputs])[0])
+    value = next(n.output for n in small.graph.nodes if n.op not in ("quantize", "dequantize") and n.output.type.quant)
+    assert list(against_onnxruntime(small.graph, values)) == []
+    values[value.name] = np.where(values[value.name] < 100, values[value.name] + 2, values[value.name] - 2)
+    assert len(list(against_onnxruntime(small.graph, values))) >= 1
+    assert len(list(against_reference(small.graph, values))) >= 1
