@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.outputs]
     pointers = ["arena", *(["state"] if program.states else [])]
     pointers += [p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else []
+    functions = [rename_symbols(text, prefix) for text in _prefixed(program)]
     return {
         "file": prefix,
         "prefix": prefix,
@@ -107,7 +109,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "members": _arena_members(program),
         "state_members": _members({b.state.read.type.dtype for b in program.states}, program.state_bytes),
         "states": [_state(program, b) for b in program.states],
-        "uses_bool": any(t is DType.BOOL for t in _types(program)),
+        "uses_bool": DType.BOOL in _types(program) or any(re.search(r"\bbool\b", text) for text in functions),
         "ports": [_port(program, p, is_input=True) for p in program.inputs]
         + [_port(program, p, is_input=False) for p in program.outputs],
         "usage": _usage(program),
@@ -117,7 +119,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "headers": headers,
         "constants": [_constant(c) for c in program.constants],
         "structs": [_struct(program, p) for p in program.params],
-        "functions": [rename_symbols(text, prefix) for text in _prefixed(program)],
+        "functions": functions,
         "steps": [_step(program, step) for step in program.steps],
     }
 
