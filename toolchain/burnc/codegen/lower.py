@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnc.boards import Board
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
@@ -13,7 +13,7 @@ from burnc.codegen.rendered import FUNCTION, render_node
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
 from burnc.ir import Builder, DType, Graph, Match, Node, Value
-from burnc.memory import Overlap, Request, plan_arena
+from burnc.memory import Overlap, Request, plan_arena, widest_gap
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.passes import JoinTables
@@ -23,6 +23,8 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 # Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
+# Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
+_SHARE_FOR_SCRATCH = 1 / 24
 _SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
 
 
@@ -59,20 +61,35 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     overlaps: list[tuple[int, Value, Value, int]] = []
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
+    growing: list[tuple[int, Match, KernelRow]] = []
     for match, row in _choose_kernels(graph, rows, options.core or board.cpu.core, views):
         position = len(program.steps)
         landing = copies.get(match.last)
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
             program.held[views.get(landing.write, landing.write)] = program.held[landing.read]
             continue
-        emitter.begin_layer(match.last, position)
-        step, pairs = _lower_row(row, match, emitter) if row else _lower_rendered(match.last, emitter, program, unique)
+        if row and row.grown:  # its call follows when the plan is known
+            growing.append((position, match, row))
+            step, pairs = _row_step(row, match, Call("", ())), row.overlap(match)
+        elif row:
+            emitter.begin_layer(match.last, position)
+            step, pairs = _row_step(row, match, row.lower(match, emitter)), row.overlap(match)
+        else:
+            emitter.begin_layer(match.last, position)
+            step, pairs = _lower_rendered(match.last, emitter, program, unique)
         program.steps.append(step)
         if landing is not None:
             program.held[match.last.output] = program.held[landing.read]
         overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
+    requests = _plan(program, views, overlaps)
+    least = program.plan
+    program.plan = replace(least, bytes=max(least.bytes, _small_arena(board)))
+    for position, match, row in growing:
+        emitter.begin_layer(match.last, position)
+        program.steps[position] = _grow(program, requests, position, match, row, emitter)
+    ends = [program.plan.offsets[_scratch_request(i)] + program.steps[i].scratch_bytes for i, _, _ in growing]
+    program.plan = replace(program.plan, bytes=max([least.bytes, *ends]))
     program.constants, program.params = program.constants + emitter.constants, emitter.params
-    _plan(program, views, overlaps)
     return program
 
 
@@ -137,16 +154,14 @@ def _choose_kernels(
     return chosen[::-1]
 
 
-def _lower_row(row: KernelRow, match: Match, emitter: Emitter) -> tuple[Step, list[tuple[int, int]]]:
+def _row_step(row: KernelRow, match: Match, call: Call) -> Step:
     macs = sum(spec_of(n).macs(n) for n in match.nodes)
-    call = row.lower(match, emitter)
-    step = Step(tuple(match.nodes), row.name, call, row.scratch(match), macs, row.cycles(match))
-    return step, row.overlap(match)
+    return Step(tuple(match.nodes), row.name, call, row.scratch(match), macs, row.cycles(match))
 
 
 def _lower_rendered(
     node: Node, emitter: Emitter, program: Program, unique: UniqueNames
-) -> tuple[Step, Sequence[tuple[int, int]]]:
+) -> tuple[Step, list[tuple[int, int]]]:
     kernel = render_node(node, emitter)
     name = _function_name(node, kernel.text, program, unique)
     program.headers |= kernel.headers
@@ -155,7 +170,8 @@ def _lower_rendered(
     if node.outputs[0].type.dtype is DType.FLOAT32 and program.board.cpu.core in _SOFT_FLOAT_CORES:
         a_mac, an_element = SOFT_FLOAT_CYCLES_PER_MAC, SOFT_FLOAT_CYCLES_PER_ELEMENT
     cycles = a_mac * macs + an_element * node.outputs[0].type.size
-    return Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles), kernel.overlap
+    step = Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles)
+    return step, list(kernel.overlap)
 
 
 def _function_name(node: Node, text: str, program: Program, unique: UniqueNames) -> str:
@@ -169,7 +185,33 @@ def _function_name(node: Node, text: str, program: Program, unique: UniqueNames)
     return name
 
 
-def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int]]) -> None:
+def _small_arena(board: Board) -> int:
+    memory = board.first_memory("ram")
+    return 0 if memory is None else int(memory.size * _SHARE_FOR_SCRATCH)
+
+
+def _grow(
+    program: Program, requests: Sequence[Request], position: int, match: Match, row: KernelRow, emitter: Emitter
+) -> Step:
+    """The step with its call; as scratch it may use room that the arena has at that time anyway."""
+    name, step = _scratch_request(position), program.steps[position]
+    offset, room = widest_gap(program.plan, requests, position, without=[name])
+    assert row.grown is not None
+    used, cycles = row.grown(match, room)
+    if used > step.scratch_bytes:
+        program.plan.offsets[name] = offset
+        step = replace(step, scratch_bytes=used, cycles=cycles)
+    emitter.room = step.scratch_bytes
+    return replace(step, call=row.lower(match, emitter))
+
+
+def _scratch_request(position: int) -> str:
+    return f"scratch of step {position}"
+
+
+def _plan(
+    program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int]]
+) -> list[Request]:
     graph, end = program.graph, max(0, len(program.steps) - 1)
     lives: dict[Value, list[int]] = {}
 
@@ -196,7 +238,7 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
             lives.pop(base, None)
     requests = [Request(_request(v), v.type.nbytes, a, b, max(4, v.type.dtype.bytes)) for v, (a, b) in lives.items()]
     requests += [
-        Request(f"scratch of step {i}", step.scratch_bytes, i, i, 8)
+        Request(_scratch_request(i), step.scratch_bytes, i, i, 8)
         for i, step in enumerate(program.steps)
         if step.scratch_bytes
     ]
@@ -205,6 +247,7 @@ def _plan(program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[
         base = views.get(value, value)
         if base in lives:
             program.storage[value] = _request(base)
+    return requests
 
 
 def _safe_overlaps(

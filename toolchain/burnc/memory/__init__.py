@@ -2,5 +2,6 @@
 
 from burnc.memory.lifetimes import Overlap, Request, lower_bound
 from burnc.memory.planner import ArenaPlan, plan_arena
+from burnc.memory.room import widest_gap
 
-__all__ = ["ArenaPlan", "Overlap", "Request", "lower_bound", "plan_arena"]
+__all__ = ["ArenaPlan", "Overlap", "Request", "lower_bound", "plan_arena", "widest_gap"]

@@ -34,8 +34,8 @@ def _blocks(node: Node) -> int:
     return 4 * -(-rows * -(-columns * channels // 2) // 4)
 
 
-def _chunk(node: Node) -> int:
-    return pairs_at_once(node, _blocks(node))
+def _chunk(node: Node, room: int = 0) -> int:
+    return pairs_at_once(node, _blocks(node), room - 2 * _line_bytes(node))
 
 
 def _line_bytes(node: Node) -> int:
@@ -59,15 +59,15 @@ def _lower(m: Match, emitter: Emitter) -> Call:
         window=window_fields(node, (rows, columns)),
         in_channels=node.input(0).type.shape[3],
         input_zero_point=node.input(0).type.zero_point,
-        chunk=_chunk(node),
+        chunk=_chunk(node, emitter.room),
         **layer_fields(node, _blocked(node), emitter),
     )
     return Call("burnc_conv2d_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
 
 
-def _scratch(m: Match) -> int:
+def _scratch(m: Match, room: int = 0) -> int:
     node = m.last
-    return BYTES_OF_BLOCK * _blocks(node) * _chunk(node) + 2 * _line_bytes(node)
+    return BYTES_OF_BLOCK * _blocks(node) * _chunk(node, room) + 2 * _line_bytes(node)
 
 
 def _first_reads(node: Node) -> Array:
@@ -84,11 +84,11 @@ def _first_reads(node: Node) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def _distance(node: Node) -> int:
-    """What is written must end where the windows of later chunks begin."""
+    """What is written must end where the windows of later pairs begin."""
     reads = _first_reads(node) * node.input(0).type.shape[3]
     a_batch = node.output.type.shape[1] * node.output.type.shape[2]
     starts = np.arange(reads.size)
-    starts = starts[starts % a_batch % (2 * _chunk(node)) == 0][1:]
+    starts = starts[starts % a_batch % 2 == 0][1:]
     return max(0, int((starts * node.output.type.shape[3] - reads[starts]).max(initial=0)))
 
 
@@ -96,7 +96,7 @@ def _overlap(m: Match) -> list[tuple[int, int]]:
     return [(0, _distance(m.last))]
 
 
-def _cycles(m: Match) -> float:
+def _cycles(m: Match, room: int = 0) -> float:
     """Fitted to the emulated RP2040."""
     node = m.last
     _, rows, columns, channels = node.input(1).type.shape
@@ -105,7 +105,7 @@ def _cycles(m: Match) -> float:
     pairs, taps = (pixels + 1) // 2, columns * channels
     pack = rows * (11.0 * (taps + taps % 2) + 200) + 10 * (_blocks(node) - rows * ((taps + 1) // 2)) + 150
     copied = (9.0 * taps + 40 * columns) * rows * pixels * _share_at_edges(node)
-    return pairs * pack + copied + dot_cycles(node, _blocks(node), pairs, -(-pairs // _chunk(node))) + 300
+    return pairs * pack + copied + dot_cycles(node, _blocks(node), pairs, -(-pairs // _chunk(node, room))) + 300
 
 
 def _share_at_edges(node: Node) -> float:
@@ -133,5 +133,6 @@ ROWS = (
         on=CORES,
         scratch=_scratch,
         overlap=_overlap,
+        grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
     ),
 )

@@ -49,7 +49,7 @@ def is_pointwise(m: Match) -> bool:
     )
 
 
-def _is_depthwise(m: Match) -> bool:
+def is_depthwise(m: Match) -> bool:
     node = m.last
     return is_int8(node) and node.attrs.groups == node.input(0).type.shape[3] and node.input(1).type.shape[3] == 1
 
@@ -142,7 +142,7 @@ def _depthwise_cycles(m: Match) -> float:
 
 ROWS = (
     KernelRow("conv1x1_s8", CONV2D, is_pointwise, _lower_pointwise, _per_output(6.1, 0, 160), 700),
-    KernelRow("depthwise_conv2d_s8", CONV2D, _is_depthwise, _lower_depthwise, _depthwise_cycles, 1200),
+    KernelRow("depthwise_conv2d_s8", CONV2D, is_depthwise, _lower_depthwise, _depthwise_cycles, 1200),
     KernelRow("conv2d_s8", CONV2D, lambda m: is_int8(m.last), _lower_conv2d, _per_output(6.1, 89, 160), 1000),
     KernelRow(
         "fully_connected_s8",

@@ -34,8 +34,8 @@ def _blocks(node: Node) -> int:
     return 4 * -(-node.input(0).type.shape[3] // 8)
 
 
-def _chunk(node: Node) -> int:
-    return pairs_at_once(node, _blocks(node))
+def _chunk(node: Node, room: int = 0) -> int:
+    return pairs_at_once(node, _blocks(node), room)
 
 
 def _can_pair(m: Match) -> bool:
@@ -49,29 +49,28 @@ def _lower(m: Match, emitter: Emitter) -> Call:
         "burnc_conv1x1_s8_m0_params",
         pixels=_pixels(node),
         in_channels=node.input(0).type.shape[3],
-        chunk=_chunk(node),
+        chunk=_chunk(node, emitter.room),
         **layer_fields(node, _blocked(node), emitter),
     )
     return Call("burnc_conv1x1_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
 
 
-def _scratch(m: Match) -> int:
-    return BYTES_OF_BLOCK * _blocks(m.last) * _chunk(m.last)
+def _scratch(m: Match, room: int = 0) -> int:
+    return BYTES_OF_BLOCK * _blocks(m.last) * _chunk(m.last, room)
 
 
 def _overlap(m: Match) -> list[tuple[int, int]]:
-    """A chunk of pixels is read whole before it is written; what is written must end where later chunks begin."""
+    """A pair of pixels is read whole before it is written; what is written must end where later pairs begin."""
     node = m.last
-    pixels = 2 * _chunk(node)
-    growth = pixels * (node.output.type.shape[3] - node.input(0).type.shape[3])
-    chunks_behind_the_first = -(-_pixels(node) // pixels) - 1
-    return [(0, max(0, growth * chunks_behind_the_first))]
+    growth = 2 * (node.output.type.shape[3] - node.input(0).type.shape[3])
+    pairs_behind_the_first = (_pixels(node) + 1) // 2 - 1
+    return [(0, max(0, growth * pairs_behind_the_first))]
 
 
-def _cycles(m: Match) -> float:
+def _cycles(m: Match, room: int = 0) -> float:
     """Fitted to the emulated RP2040."""
     node = m.last
-    pairs, chunk = (_pixels(node) + 1) // 2, _chunk(node)
+    pairs, chunk = (_pixels(node) + 1) // 2, _chunk(node, room)
     taps = node.input(0).type.shape[3]
     pack = 11.0 * taps + 110 + 10 * (_blocks(node) - (taps + 1) // 2)
     return pairs * pack + dot_cycles(node, _blocks(node), pairs, -(-pairs // chunk)) + 300
@@ -88,5 +87,6 @@ ROWS = (
         on=CORES,
         scratch=_scratch,
         overlap=_overlap,
+        grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
     ),
 )

@@ -19,11 +19,15 @@ class Emitter:
 
     Args:
         unique: makes names; those of inputs and outputs are taken already.
+
+    Attributes:
+        room: bytes of scratch that the step has, for a row whose scratch may grow.
     """
 
     def __init__(self, unique: UniqueNames) -> None:
         self.constants: list[ConstantArray] = []
         self.params: list[Params] = []
+        self.room = 0
         self._unique = unique
         self._layers: set[str] = set()
         self._layer = self._title = ""
@@ -69,6 +73,8 @@ class KernelRow:
         on: the cores it runs on; None for every core.
         scratch: bytes it needs for itself.
         overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
+        grown: for a kernel that more scratch makes faster: from the bytes that are free, (bytes used, cycles then).
+            What overlap says must hold for that, too.
     """
 
     name: str
@@ -80,6 +86,7 @@ class KernelRow:
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
     overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
+    grown: Callable[[Match, int], tuple[int, float]] | None = None
 
 
 def is_int8(node: Node) -> bool:
