@@ -40,6 +40,7 @@ from burnc.passes import (
     AbsorbEdges,
     AbsorbQdq,
     Change,
+    FoldConstants,
     KeepState,
     RestoreNames,
     canonical_passes,
@@ -113,6 +114,7 @@ def load(
         float_edges = graph.metadata.get(SOURCE + "format") == "tflite"
     if not float_edges:
         changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), AbsorbQdq()])
+    changes += run_passes(graph, [FoldConstants(dequantized=True), *canonical_passes()])
     changes += run_passes(graph, [RestoreNames()])
     check_accumulators(graph)
     return Loaded(graph, merge_changes(changes))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from burnc.errors import GraphError
-from burnc.ir import Array, Builder, Node, TensorType, Value
+from burnc.errors import GraphError, Unsupported, UnsupportedError
+from burnc.ir import Array, Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import clamped, through_activation
 from burnc.ops.case import ALL_KINDS, case, weights
@@ -190,6 +190,8 @@ def _attrs(window: Window, groups: int, **activation: float) -> Conv2dAttrs:
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: Conv2dAttrs = node.attrs
+    if node.output.type.dtype is DType.INT32:
+        raise UnsupportedError([Unsupported(node.name, node.op, "ONNX convolves integers of 8 bits alone")])
     x = w.transposed(w.input(node, 0), NCHW_FROM_NHWC)
     inputs = [x, w.weight(node, 1, OIHW_FROM_OHWI)]
     if len(node.inputs) > 2 and node.inputs[2] is not None:

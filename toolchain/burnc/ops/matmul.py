@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnc.errors import GraphError
-from burnc.ir import Builder, Node, TensorType, Value
+from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops import einsum
@@ -26,6 +26,8 @@ from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, product_type, required
 from burnc.ops.transpose import TransposeAttrs
+
+ONNX_INT32 = 6
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,10 @@ def _adjoint(node: FileNode, x: Value) -> Value:
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
-    w.emit("MatMul", [w.input(node, 0), w.input(node, 1)], [w.output(node)])
+    names = [w.input(node, 0), w.input(node, 1)]
+    if node.output.type.dtype is DType.INT32:  # ONNX multiplies no narrower integers than these
+        names = [w.emit("Cast", [name], to=ONNX_INT32) for name in names]
+    w.emit("MatMul", names, [w.output(node)])
 
 
 matmul = OpSpec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,15 @@ from burnc.numerics import (
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_type
+from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
 INTEGER_BITS = 4
 WHOLE = (-12,)  # powers of two that an int16 operand's scale may be without a rounding
 LARGEST_MULTIPLIER = 65535
 FROM_INT16 = (DType.INT16, DType.INT16)
+UNIT_INT8 = QuantParams.per_tensor(1 / 256, -128)
 UNIT_INT16 = QuantParams.per_tensor(2.0**-15, 0)
 
 
@@ -45,9 +48,19 @@ def in_fixed_point(node: Node, x: Array) -> tuple[Any, Any]:
     return multiply_by_quantized_multiplier(inside, multiplier, shift), beyond
 
 
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    power = xp.exp(-xp.abs(x))
+    return xp.where(x < 0, power, xp.ones_like(x)) / (1 + power)
+
+
+by_real_function: Callable[[Node, Array], Array] = tabulated(forward)
+
+
 def integer(node: Node, x: Array) -> Array:
     if x.dtype == np.int16:
         return sigmoid_of_steps(in_steps(x, *table_steps(node, WHOLE))).astype(np.int16)
+    if not is_near(node.output.type.quant, UNIT_INT8):
+        return by_real_function(node, x)
     fixed, beyond = in_fixed_point(node, x)
     result = rounding_divide_by_pot(logistic(fixed, INTEGER_BITS), 31 - 8) - 128
     result = np.where(beyond == 0, result, np.where(beyond > 0, 127, -128))
@@ -72,11 +85,6 @@ def body_int16(k: KernelBuilder, a: NoAttrs, x: Tensor, y: Tensor) -> None:
         y[i] = sigmoid_steps_body(k, in_steps_body(k, x[i], *steps))
 
 
-def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
-    power = xp.exp(-xp.abs(x))
-    return xp.where(x < 0, power, xp.ones_like(x)) / (1 + power)
-
-
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     """The input's: dy * y * (1 - y)."""
     y = node.output
@@ -95,7 +103,7 @@ sigmoid = OpSpec(
     body=each(lambda k, a, x: 1.0 / (k.call("exp", -x) + 1.0)),
     body_int16=body_int16,
     gradient=gradient,
-    quant=QuantRule(QuantParams.per_tensor(1 / 256, -128), {FROM_INT16: UNIT_INT16}, dtypes=QUANTIZED),
+    quant=QuantRule(UNIT_INT8, {FROM_INT16: UNIT_INT16}, adjustable=True, dtypes=QUANTIZED),
     onnx=(
         onnx_op("Sigmoid", build=FROM_ONNX),
         onnx_op("QLinearSigmoid", build=quantized_form(FROM_ONNX, 0), domain=ONNXRUNTIME, integers=True),

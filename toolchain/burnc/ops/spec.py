@@ -21,6 +21,7 @@ Integer = Callable[..., Any]
 
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+INT8_TO_INT8 = (DType.INT8, DType.INT8)
 QUANTIZED = (DType.INT8, DType.INT16)
 """Element types that what only moves elements takes."""
 
@@ -64,6 +65,7 @@ class QuantRule:
     Attributes:
         result: ``own`` (parameters of its own), ``same`` (those of every activation input), or fixed parameters.
         fixed: fixed parameters of the result for other element types than int8, by those of operand and result.
+        adjustable: an int8 result may have other parameters than the fixed ones, which are those of TFLite.
         weights: index of the weight input: int8, per tensor or along ``weight_axis``.
         bias: index of the bias input: int32, scale = input scale * weight scale, zero point 0. Over int16 activations
             it is int64, or int32 where the sums are to be.
@@ -76,6 +78,7 @@ class QuantRule:
 
     result: str | QuantParams = "own"
     fixed: Mapping[tuple[DType, DType], QuantParams] = field(default_factory=dict)
+    adjustable: bool = False
     weights: int | None = None
     weight_axis: int = 0
     bias: int | None = None
@@ -84,6 +87,12 @@ class QuantRule:
     dtypes: tuple[DType, ...] = (DType.INT8,)
     wide: bool = False
     check: Callable[[Node], None] | None = None
+
+    def fixed_params(self, operand: DType, result: DType) -> QuantParams | None:
+        """What the result's parameters must be, whatever its range; None where there is a choice."""
+        if not isinstance(self.result, QuantParams) or (self.adjustable and (operand, result) == INT8_TO_INT8):
+            return None
+        return self.fixed.get((operand, result), self.result)
 
     def activations(self, node: Node) -> list[Value]:
         """The inputs that are quantized as activations."""
@@ -213,9 +222,8 @@ class OpSpec:
                 if value.type.quant != activations[0].type.quant:
                     raise GraphError(f"%{value.name} must have the parameters of %{activations[0].name}", where=where)
         elif isinstance(rule.result, QuantParams):
-            kinds = (activations[0].type.dtype, node.outputs[0].type.dtype)
-            wanted_params = rule.fixed.get(kinds, rule.result)
-            if not _is_near(node.outputs[0].type.quant, wanted_params):
+            wanted_params = rule.fixed_params(activations[0].type.dtype, node.outputs[0].type.dtype)
+            if wanted_params is not None and not is_near(node.outputs[0].type.quant, wanted_params):
                 raise GraphError(f"the result must have {wanted_params}, it has {node.output.type.quant}", where=where)
         self._check_weights(node, rule, where)
 
@@ -239,7 +247,7 @@ class OpSpec:
             raise GraphError(f"bias %{bias.name}: scale is not input scale * weight scale", where=where)
 
 
-def _is_near(given: QuantParams | None, wanted: QuantParams) -> bool:
+def is_near(given: QuantParams | None, wanted: QuantParams) -> bool:
     """Equal but for a thousandth of the scale, which TFLite allows: some files have 1/65535 where 1/65536 is meant."""
     if given is None or (given.axis, given.zero_point) != (wanted.axis, wanted.zero_point):
         return False

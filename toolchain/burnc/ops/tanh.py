@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from burnc.ir import Array, Builder, Node, QuantParams, Value
@@ -12,15 +15,26 @@ from burnc.numerics import fixed_point_tanh, in_steps, rounding_divide_by_pot, t
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.sigmoid import FROM_INT16, INTEGER_BITS, UNIT_INT16, in_fixed_point, table_steps
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_type
+from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
+UNIT_INT8 = QuantParams.per_tensor(1 / 128, 0)
 WHOLE = (-12, -11)  # powers of two that an int16 operand's scale may be without a rounding
+
+
+def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
+    return xp.tanh(x)
+
+
+by_real_function: Callable[[Node, Array], Array] = tabulated(forward)
 
 
 def integer(node: Node, x: Array) -> Array:
     if x.dtype == np.int16:
         return tanh_of_steps(in_steps(x, *table_steps(node, WHOLE))).astype(np.int16)
+    if not is_near(node.output.type.quant, UNIT_INT8):
+        return by_real_function(node, x)
     fixed, beyond = in_fixed_point(node, x)
     result = rounding_divide_by_pot(fixed_point_tanh(fixed, INTEGER_BITS), 31 - 7)
     result = np.where(beyond == 0, result, np.where(beyond > 0, 127, -128))
@@ -44,12 +58,12 @@ tanh = OpSpec(
     name="tanh",
     attrs=NoAttrs,
     infer=same_type,
-    forward=lambda xp, a, x: xp.tanh(x),
+    forward=forward,
     integer=integer,
     body=each(lambda k, a, x: k.call("tanh", x)),
     body_int16=body_int16,
     gradient=gradient,
-    quant=QuantRule(QuantParams.per_tensor(1 / 128, 0), {FROM_INT16: UNIT_INT16}, dtypes=QUANTIZED),
+    quant=QuantRule(UNIT_INT8, {FROM_INT16: UNIT_INT16}, adjustable=True, dtypes=QUANTIZED),
     onnx=(onnx_op("Tanh", build=floats_only("tanh")),),
     tflite=(tflite_op("TANH"),),
     to_onnx=written_as("Tanh"),

@@ -16,7 +16,7 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops import blocks
 from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ transpose = OpSpec(
     integer=lambda node, x: np.ascontiguousarray(x.transpose(node.attrs.permutation)),
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=NARROW),
     onnx=(
         onnx_op("Transpose", build=from_onnx),
         onnx_op("DepthToSpace", build=blocks.depth_to_space),

@@ -7,16 +7,23 @@ quantized and how; this pass is the one place that makes it so.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burnc.ir import Builder, DType, Graph, Node, QuantParams, State, Value
+from burnc.errors import GraphError
+from burnc.ir import Builder, DType, Graph, Node, QuantParams, State, TensorType, Value
 from burnc.ir.metadata import IO
 from burnc.numerics import quantize
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
+from burnc.ops.spec import QUANTIZED, QuantRule
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
+
+WIDEST_BIAS = 2**46
+COARSEST = 1.5
+"""How much coarser a result may be before it is requantized: its steps then stay within one of the real result's."""
 
 
 class AbsorbQdq:
@@ -24,11 +31,13 @@ class AbsorbQdq:
 
     1. All activation inputs of a float node are dequantized int8 values with one scale each, its weights are a
        dequantized int8 constant, and its only result is read by quantize nodes alone, all of them with the same
-       parameters.
-    2. The node then reads the int8 values and its result has the parameters of that quantize.
+       parameters. int16 with zero point 0 is the same for operators that know it.
+    2. The node then reads the integers and its result has the parameters of that quantize.
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
-       for fixed parameters and the quantize has others, the result is requantized after.
+       for fixed parameters and the quantize has others, the result is requantized after, unless theirs are so coarse
+       that a step would be lost.
     4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
+       Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
     6. Where all results are indices (arg_max), nothing needs to quantize them: the node reads the int8 values.
     """
@@ -62,7 +71,11 @@ class AbsorbQdq:
         spec, rule = spec_of(node), spec_of(node).quant
         assert rule is not None
         wanted = readers[0].output.type.quant
-        if wanted is None or wanted.axis is not None or readers[0].output.type.dtype is not DType.INT8:
+        dtype = readers[0].output.type.dtype
+        if wanted is None or not _is_carried(readers[0].output, rule):
+            return False
+        fixed = rule.fixed_params(dtype, dtype)
+        if fixed is not None and fixed.scale[0] > COARSEST * wanted.scale[0]:
             return False
         builder = Builder(graph, operators(), anchor=node)
         operands: list[Value | None] = []
@@ -77,21 +90,26 @@ class AbsorbQdq:
                     return False
                 if index == rule.weights and not _fits_weights(quantized, rule.weight_axis):
                     return False
-                if index != rule.weights and not _has_one_scale(quantized):
+                if index != rule.weights and not (quantized.type.dtype is dtype and _is_carried(quantized, rule)):
                     return False
                 operands.append(quantized)
         if rule.result == "same":
             operands = [None if v is None else _with_params(builder, v, wanted) for v in operands]
         bias = rule.bias
+        if bias == len(operands) and rule.wide and dtype is DType.INT16:
+            operands.append(_no_bias(builder, node, rule))
         if bias is not None and bias < len(operands) and operands[bias] is not None:
             quantized_bias = _quantized_bias(builder, node, operands, bias)
             if quantized_bias is None:
                 return False
             operands[bias] = quantized_bias
-        fixed = rule.result if isinstance(rule.result, QuantParams) else None
-        result = builder.node(
-            spec.name, operands, node.attrs, name=node.name, quant=fixed or wanted, rounding=node.rounding
-        )
+        try:
+            result = builder.node(
+                spec.name, operands, node.attrs, name=node.name, quant=fixed or wanted, rounding=node.rounding
+            )
+        except GraphError:  # a size or mode that the integer form does not have
+            remove_dead_nodes(graph)
+            return False
         if fixed is not None and fixed != wanted:
             result = _with_params(builder, result, wanted)
         for reader in readers:
@@ -121,7 +139,7 @@ def _reads_for_indices(graph: Graph, node: Node) -> bool:
         return False
     twins = [v if v is None or i in rule.integer_inputs else _quantized_twin(v) for i, v in enumerate(node.inputs)]
     read = [v for i, v in enumerate(twins) if i not in rule.integer_inputs]
-    if any(v is None or not _has_one_scale(v) for v in read):
+    if any(v is None or not _is_carried(v, rule) for v in read):
         return False
     builder = Builder(graph, operators(), anchor=node)
     replace_node(builder, node, builder.node(node.op, twins, node.attrs, name=node.name, rounding=node.rounding))
@@ -134,53 +152,88 @@ def _quantized_twin(value: Value) -> Value | None:
     if source is None or source.op != "dequantize":
         return None
     twin = source.input(0)
-    return twin if twin.type.dtype is DType.INT8 else None
+    return twin if twin.type.dtype in QUANTIZED else None
 
 
 def _fits_weights(value: Value, axis: int) -> bool:
     quant = value.type.quant
-    return value.is_constant and quant is not None and quant.axis in (None, axis)
+    is_int8 = value.type.dtype is DType.INT8
+    return value.is_constant and is_int8 and quant is not None and quant.axis in (None, axis)
 
 
-def _has_one_scale(value: Value) -> bool:
-    return value.type.quant is not None and value.type.quant.axis is None
+def _is_carried(value: Value, rule: QuantRule) -> bool:
+    """Whether operators of the rule take the quantized value as an activation."""
+    type_ = value.type
+    if type_.quant is None or type_.quant.axis is not None or type_.dtype not in rule.dtypes:
+        return False
+    return type_.dtype is DType.INT8 or type_.zero_point == 0 or rule.result == "same"
 
 
 def _with_params(builder: Builder, value: Value, wanted: QuantParams) -> Value:
     """The value, requantized where its parameters differ."""
     if value.type.quant == wanted or value.type.quant is None:
         return value
-    return builder.node("quantize", [value], QuantizeAttrs(), name=value.name + ".requantized", quant=wanted)
+    attrs = QuantizeAttrs(value.type.dtype.value)
+    return builder.node("quantize", [value], attrs, name=value.name + ".requantized", quant=wanted)
 
 
 def _quantized_bias(builder: Builder, node: Node, operands: list[Value | None], index: int) -> Value | None:
+    """The bias as integers; an int32 constant of the file that has the right scale is kept."""
     value, x = operands[index], operands[0]
     rule = spec_of(node).quant
     assert rule is not None
     assert rule.weights is not None
+    weights = operands[rule.weights]
     assert value is not None
     assert x is not None
-    weights = operands[rule.weights]
     assert weights is not None
     assert weights.type.quant is not None
     scales = np.float64(x.type.scale) * np.array(weights.type.quant.scale, np.float64)
     quant = QuantParams(tuple(scales), (0,) * len(scales), None if len(scales) == 1 else 0)
+    held, real = _real_bias(value)
+    if held is not None and held.type.quant is not None and np.allclose(held.type.quant.scale, quant.scale, 1e-3, 0):
+        data = held.data
+    elif real is not None and np.isfinite(real).all():
+        data = np.rint(real / scales)
+    else:
+        return None
+    assert data is not None
+    sums = _bias_type(x.type, weights, rule.weight_axis, data)
+    if held is not None and data is held.data and sums is DType.INT32:
+        return held
+    low, high = sums.limits if sums is DType.INT32 else (-WIDEST_BIAS, WIDEST_BIAS)
+    return builder.constant(value.name, np.clip(data, low, high).astype(sums.numpy), quant)
+
+
+def _no_bias(builder: Builder, node: Node, rule: QuantRule) -> Value:
+    """Zeros, whose type then says in what the sums are made."""
+    assert rule.weights is not None
+    filters = node.input(rule.weights).type.shape[rule.weight_axis]
+    return builder.constant(f"{node.name}.bias", np.zeros(filters, np.float32))
+
+
+def _real_bias(value: Value) -> tuple[Value | None, NDArray[np.float64] | None]:
+    """The int32 constant that a bias is dequantized from, and the real numbers of a constant bias."""
     source = value.producer
-    if source is not None and source.op == "dequantize" and source.input(0).type.dtype is DType.INT32:
-        held = source.input(0)
-        if held.data is not None and held.type.quant is not None and not any(held.type.quant.zero_point):
-            if np.allclose(held.type.quant.scale, quant.scale, rtol=1e-3, atol=0):
-                return held
-            real = held.data * held.type.quant.broadcast(1)[0].astype(np.float64)
-            return builder.constant(held.name, _to_int32(real, scales), quant)
-        return None
-    if value.data is None or not np.isfinite(value.data).all():
-        return None
-    return builder.constant(value.name, _to_int32(value.data.astype(np.float64), scales), quant)
+    if source is None or source.op != "dequantize":
+        return None, None if value.data is None else value.data.astype(np.float64)
+    held = source.input(0)
+    quant = held.type.quant
+    if held.data is None or held.type.dtype is not DType.INT32 or quant is None or any(quant.zero_point):
+        return None, None
+    return held, held.data * quant.broadcast(1)[0].astype(np.float64)
 
 
-def _to_int32(real: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.int32]:
-    return np.clip(np.rint(real / scales), -(2**31), 2**31 - 1).astype(np.int32)
+def _bias_type(x: TensorType, weights: Value, axis: int, bias: NDArray[Any]) -> DType:
+    """int32, also over int16 where no sum can leave half of it; else int64."""
+    if x.dtype is DType.INT8:
+        return DType.INT32
+    assert weights.data is not None
+    assert weights.type.quant is not None
+    centred = weights.data.astype(np.float64) - weights.type.quant.broadcast(weights.type.rank)[1]
+    rows = np.moveaxis(np.abs(centred), axis, 0).reshape(weights.type.shape[axis], -1)
+    largest = float((rows.sum(axis=1) * 2**15 + np.abs(bias)).max())
+    return DType.INT32 if largest < 2**30 else DType.INT64
 
 
 class AbsorbEdges:

@@ -16,7 +16,8 @@ class FoldConstants:
     1. All inputs are constants, and there is at least one.
     2. The float meaning computes float results, the integer meaning quantized ones; integer tensors without
        quantization (indices, shapes) go by the float meaning, which is exact for them.
-    3. ``dequantize`` of a constant stays: the int8 weights behind it must survive.
+    3. ``dequantize`` of a constant stays, for the int8 weights behind it must survive until quantization is absorbed.
+       With ``dequantized`` it is folded too: what is left then is read as float, and would be computed in each run.
     4. The constant that takes the place of a reshaped or transposed one keeps that one's name; a graph output keeps
        its own.
     5. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
@@ -26,10 +27,13 @@ class FoldConstants:
 
     name = "fold constants"
 
+    def __init__(self, *, dequantized: bool = False) -> None:
+        self.dequantized = dequantized
+
     def run(self, graph: Graph) -> int:
         folded = 0
         for node in list(graph.nodes):
-            if _is_foldable(node):
+            if _is_foldable(node) and (self.dequantized or node.op != "dequantize"):
                 _fold(graph, node)
                 folded += 1
         return folded
@@ -52,6 +56,6 @@ def _fold(graph: Graph, node: Node) -> None:
 
 def _is_foldable(node: Node) -> bool:
     constants = [v.is_constant for v in node.present_inputs]
-    if node.op == "dequantize" or any(v.type.size > LARGEST_FOLDED for v in node.outputs):
+    if any(v.type.size > LARGEST_FOLDED for v in node.outputs):
         return False
     return bool(constants) and all(constants)

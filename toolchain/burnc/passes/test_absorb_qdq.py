@@ -150,6 +150,25 @@ def test_softmax_with_its_own_and_with_other_parameters(scale: float) -> None:
     assert_all_int8(graph, *(("softmax",) if scale == 1 / 256 else ("softmax", "quantize")))
 
 
+def test_softmax_with_finer_steps_than_its_integer_form_stays_float() -> None:
+    net = QdqNet((2, 10))
+    graph = net.imported(net.qdq(net.node("Softmax", net.qdq("x"), axis=-1), 0.002, -128))
+    assert ops_of(graph) == ["dequantize", "softmax", "quantize"]
+
+
+def test_softmax_that_is_too_long_for_its_integer_form_stays_float() -> None:
+    net = QdqNet((1, 5000))
+    graph = net.imported(net.qdq(net.node("Softmax", net.qdq("x"), axis=-1), 1 / 256, -128))
+    assert ops_of(graph) == ["dequantize", "softmax", "quantize"]
+
+
+@pytest.mark.parametrize(("op", "scale", "zero"), [("Sigmoid", 0.0011, -140 + 12), ("Tanh", 0.0041, 17)])
+def test_bounded_functions_with_parameters_of_the_file(op: str, scale: float, zero: int) -> None:
+    net = QdqNet()
+    graph = net.imported(net.qdq(net.node(op, net.qdq("x")), scale, zero))
+    assert_all_int8(graph, op.lower())
+
+
 @pytest.mark.parametrize("per_axis", [None, 1])
 def test_matmul_with_quantized_weights(per_axis: int | None) -> None:
     net = QdqNet((2, 10))

@@ -49,6 +49,8 @@ def test_quantize_of_a_float_constant_folds_and_dequantize_of_an_integer_one_sta
     q = b.node("quantize", [w], quant=PER_TENSOR, rounding="half_even")
     assert changed(FOLD, graph, [b.node("mul", [x, b.node("dequantize", [q])])]) == 1
     assert ops_of(graph) == ["dequantize", "mul"]
+    assert changed(FoldConstants(dequantized=True), graph, graph.outputs) == 1
+    assert ops_of(graph) == ["mul"]
 
 
 def test_a_moved_constant_keeps_its_name_and_others_take_the_results() -> None:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, Value, verify
+from burnc.ops import operators
+from burnc.ops.clip import ClipAttrs
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.passes.sign_integers import SignIntegers
-from passes.rewriting import floats, run, started
+from passes.rewriting import floats, ops_of, run, started
 
 UINT8 = QuantizeAttrs("uint8")
 VALUES = np.array([[-np.inf, -40.0, -1.25, -0.05, 0.0, 0.149], [0.15, 1.0, 12.7, 25.4, 99.0, np.inf]], np.float32)
@@ -41,6 +43,43 @@ def test_constants_keep_theirs_and_their_axis() -> None:
     assert held.type == TensorType(DType.INT8, (2, 3), QuantParams((0.5, 0.25), (0, -125), 0))
     for name, array in run(graph, inputs).items():
         np.testing.assert_array_equal(array, expected[name])
+
+
+def half_wide_constants() -> Graph:
+    graph, b, x = started(2)
+    symmetric, other = QuantParams((0.5,), (2**15,)), QuantParams((0.5,), (2**15 + 1,))
+    data = np.array([0, 65535], np.uint16)
+    values = [b.node("dequantize", [b.constant("c", data, quant)]) for quant in (symmetric, other)]
+    graph.outputs = [b.node("add", [b.node("add", [x, values[0]]), values[1]])]
+    return graph
+
+
+def test_uint16_is_signed_where_its_zero_point_becomes_0() -> None:
+    graph = half_wide_constants()
+    inputs = {"x": floats(2)}
+    (before,) = run(graph, inputs).values()
+    assert SignIntegers().run(graph) == 1
+    verify(graph)
+    assert sorted(v.type.dtype.value for v in graph.constants()) == ["int16", "uint16"]
+    (after,) = run(graph, inputs).values()
+    np.testing.assert_array_equal(after, before)
+
+
+def test_declared_uint8_edges_are_signed_inside() -> None:
+    quant, every = QuantParams.per_tensor(0.1, 77), np.arange(256, dtype=np.uint8).reshape(2, 128)
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.UINT8, every.shape, quant))
+    real = b.node("clip", [b.node("dequantize", [x])], ClipAttrs(-3.0, 9.0))
+    graph.outputs = [quantized(b, real, QuantParams.per_tensor(0.05, 200))]
+    (before,) = run(graph, {"x": every}).values()
+    assert SignIntegers().run(graph) == 2
+    verify(graph)
+    assert ops_of(graph) == ["quantize", "dequantize", "clip", "quantize", "quantize"]
+    assert [v.type.dtype for v in (*graph.inputs, *graph.outputs)] == [DType.UINT8] * 2
+    (after,) = run(graph, {"x": every}).values()
+    np.testing.assert_array_equal(after, before)
+    assert SignIntegers().run(graph) == 0
 
 
 def edges() -> Graph:
