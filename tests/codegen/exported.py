@@ -174,7 +174,7 @@ def driver(program: Program) -> str:
         reset=f"{prefix}_reset(&guarded_state.buffer);" if program.states else "",
         arguments=", ".join(arguments),
         nulls=", ".join(["NULL", *arguments[1:]]),
-        fill=" && ".join(f"fread({bytes_of(p)}, 1, stdin) == 1" for p in program.inputs),
+        fill=" && ".join(f"fread({bytes_of(p)}, 1, stdin) == 1" for p in program.inputs if p.value.type.size),
         copies=" ".join(f"memcpy(copy_of_{p.symbol}, {bytes_of(p)});" for p in own),
         unchanged=" ".join(f"if (memcmp(copy_of_{p.symbol}, {bytes_of(p)}) != 0) {{ return 5; }}" for p in own),
         results=" ".join(f"fwrite({bytes_of(p)}, 1, stdout);" for p in program.outputs),

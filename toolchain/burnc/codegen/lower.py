@@ -101,6 +101,8 @@ def _give_outputs_buffers(graph: Graph) -> None:
             builder = Builder(graph, operators())
             copy = builder.node("reshape", [value], ReshapeAttrs(value.type.shape), name=value.name)
             copy.type = value.type
+            if value.is_constant:
+                builder.take_name(copy, value)
             graph.outputs[position] = copy
         seen.add(graph.outputs[position])
 
@@ -139,6 +141,8 @@ def _choose_kernels(
     for node in reversed(graph.nodes):
         if node in covered or (len(node.outputs) == 1 and node.output in views):
             continue
+        if not any(value.type.size for value in node.outputs):
+            continue  # there is nothing to compute
         best: tuple[float, Match, KernelRow] | None = None
         for row in rows:
             if row.on is not None and core not in row.on:

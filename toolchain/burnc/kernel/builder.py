@@ -178,12 +178,14 @@ class KernelBuilder:
         wanted = names.split() or ["i"] * len(shape)
         indices: list[Expr] = []
         opened = 0
+        outermost: Loop | None = None
         for extent, name in zip(shape, wanted, strict=True):
             if extent == 1:
                 indices.append(Literal(0, INT32))
                 continue
             variable = Variable(self._unique(name), INT32, extent)
             loop = Loop(variable, extent, parallel)
+            outermost = outermost or loop
             self.record(loop)
             self._blocks.append(loop.body)
             indices.append(variable)
@@ -191,6 +193,8 @@ class KernelBuilder:
         yield tuple(indices)
         for _ in range(opened):
             self._blocks.pop()
+        if 0 in shape and outermost is not None:
+            self._blocks[-1].remove(outermost)
 
     @contextmanager
     def when(self, condition: Expr) -> Iterator[None]:

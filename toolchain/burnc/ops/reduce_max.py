@@ -33,12 +33,17 @@ def selected(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor, precedes: C
         y[i] = best.value
 
 
+def least(dtype: Any) -> Any:
+    """What any element of that numpy type precedes or equals: the maximum of no elements."""
+    return -np.inf if dtype.kind == "f" else dtype.kind != "b" and np.iinfo(dtype).min
+
+
 def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
     selected(k, a, x, y, lambda value, best: value > best)
 
 
 def forward(xp: Any, a: ReduceAttrs, x: Any) -> Any:
-    return xp.asarray(x.max(axis=a.axes, keepdims=a.keepdims))
+    return xp.asarray(x.max(axis=a.axes, keepdims=a.keepdims, initial=least(x.dtype)))
 
 
 def integer(node: Node, x: Integers) -> Integers:

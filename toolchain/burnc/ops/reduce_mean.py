@@ -27,6 +27,8 @@ def infer(a: ReduceAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     x = required(inputs, 0)
     if not x.dtype.is_float and x.quant is None:
         raise GraphError(f"a mean of {x.dtype.value} is not supported")
+    if count(a, x) == 0:
+        raise GraphError(f"axes {list(a.axes)} of {list(x.shape)} hold nothing, which has no mean")
     return reduce_sum.infer(a, inputs)
 
 

@@ -18,12 +18,17 @@ from burnc.ops.requantize import Integers
 from burnc.ops.spec import OpSpec, QuantRule
 
 
+def greatest(dtype: Any) -> Any:
+    """What every element of that numpy type precedes or equals: the minimum of no elements."""
+    return np.inf if dtype.kind == "f" else dtype.kind == "b" or np.iinfo(dtype).max
+
+
 def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
     selected(k, a, x, y, lambda value, best: value < best)
 
 
 def forward(xp: Any, a: ReduceAttrs, x: Any) -> Any:
-    return xp.asarray(x.min(axis=a.axes, keepdims=a.keepdims))
+    return xp.asarray(x.min(axis=a.axes, keepdims=a.keepdims, initial=greatest(x.dtype)))
 
 
 def integer(node: Node, x: Integers) -> Integers:

@@ -3,7 +3,8 @@
 Sources: ONNX Slice-13, Split-18; TFLite SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK.
 
 An end beyond either side is clamped as ONNX's text says: with a negative step the largest integer means the last
-element, so the slice holds nothing, which is refused (onnxruntime takes it for "up to the first element").
+element, so the slice holds nothing. Such a one that goes backwards is refused: onnxruntime takes it for "up to the
+first element".
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def infer(a: SliceAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType
         raise GraphError(f"starts {list(a.starts)} and sizes {list(a.sizes)} for shape {list(x.shape)}")
     for start, size, step, extent in zip(a.starts, a.sizes, a.every_step, x.shape, strict=True):
         last = start + (size - 1) * step
-        if size < 1 or step == 0 or not (0 <= start < extent and 0 <= last < extent):
+        inside = 0 <= start < extent and 0 <= last < extent if size else 0 <= start <= extent
+        if size < 0 or step == 0 or not inside:
             raise GraphError(f"{list(a.sizes)} elements from {list(a.starts)} on do not lie in shape {list(x.shape)}")
     return [x.with_shape(a.sizes).with_quant(None)]
 
@@ -99,8 +101,8 @@ def box(
     limits = [r.indices(n) for r, n in zip(ranges, x.type.shape, strict=True)]
     starts, steps = tuple(s for s, _, _ in limits), tuple(step for _, _, step in limits)
     sizes = tuple(max(0, -(-(e - s) // step)) for s, e, step in limits)
-    if not all(sizes):
-        node.refuse(f"the result {list(sizes)} holds nothing")
+    if any(size == 0 and step < 0 for size, step in zip(sizes, steps, strict=True)):
+        node.refuse(f"the result {list(sizes)} of a slice that goes backwards holds nothing")
     attrs = SliceAttrs(starts, sizes, () if set(steps) <= {1} else steps)
     if not last:
         return node.emit("slice", [x], attrs, last=False, quant=x.type.quant)

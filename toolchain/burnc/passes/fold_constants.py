@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from burnc.ir import Builder, Graph, Node
+import numpy as np
+
+from burnc.ir import Array, Builder, Graph, Node, Value
 from burnc.ops import operators
 from burnc.ops.evaluate import evaluate
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
@@ -21,7 +23,8 @@ class FoldConstants:
     4. The constant that takes the place of a reshaped or transposed one keeps that one's name; a graph output keeps
        its own.
     5. Per-axis quantization parameters follow the axes that the node moves, as its result type says.
-    6. A result of more than 2**24 elements stays computed: it fits no microcontroller, and a repeated constant (tile,
+    6. A tensor without elements is known, whatever makes it; what reads only such and constants is folded too.
+    7. A result of more than 2**24 elements stays computed: it fits no microcontroller, and a repeated constant (tile,
        expand) can ask for any amount of memory.
     """
 
@@ -41,13 +44,16 @@ class FoldConstants:
 
 def _fold(graph: Graph, node: Node) -> None:
     builder = Builder(graph, operators())
-    results = evaluate(node, [None if v is None else v.data for v in node.inputs])
-    if len(results) == 1:
+    results = [_known(value) for value in node.outputs]
+    if any(result is None for result in results):
+        results = list(evaluate(node, [None if v is None else _known(v) for v in node.inputs]))
+    arrays = [result for result in results if result is not None]
+    if len(arrays) == 1:
         only = node.inputs[0] if len(node.inputs) == 1 else None
         name = only.name if only is not None else node.output.name
-        replace_node(builder, node, builder.constant(name, results[0], node.output.type.quant))
+        replace_node(builder, node, builder.constant(name, arrays[0], node.output.type.quant))
         return
-    for old, data in zip(node.outputs, results, strict=True):
+    for old, data in zip(node.outputs, arrays, strict=True):
         value = builder.constant(old.name, data, old.type.quant)
         builder.take_name(value, old)
         graph.replace_uses(old, value)
@@ -55,7 +61,15 @@ def _fold(graph: Graph, node: Node) -> None:
 
 
 def _is_foldable(node: Node) -> bool:
-    constants = [v.is_constant for v in node.present_inputs]
     if any(v.type.size > LARGEST_FOLDED for v in node.outputs):
         return False
-    return bool(constants) and all(constants)
+    if not any(v.type.size for v in node.outputs):
+        return True
+    return bool(node.present_inputs) and all(_known(v) is not None for v in node.present_inputs)
+
+
+def _known(value: Value) -> Array | None:
+    """The elements of a constant, or of a tensor that has none."""
+    if value.is_constant or value.type.size:
+        return value.data
+    return np.zeros(value.type.shape, value.type.dtype.numpy)

@@ -60,9 +60,9 @@ def _check_values(dims: Mapping[str, int], batch: int | None) -> None:
 
 
 def _dynamic(value: onnx.ValueInfoProto) -> Iterator[tuple[int, Dimension, str]]:
-    """(axis, dimension, "input:axis") of the dimensions without a positive value."""
+    """(axis, dimension, "input:axis") of the dimensions without a value; a 0 is one, as the standard says."""
     for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-        if dim.dim_value <= 0:
+        if not dim.HasField("dim_value") or dim.dim_value < 0:
             yield axis, dim, f"{value.name}:{axis}"
 
 
