@@ -143,3 +143,13 @@ def test_a_standard_body_whose_operands_are_left_out():
     model = onnx.parser.parse_model(text)
     for ours, theirs in zip(run_model(model, inputs), run_onnx(model, inputs), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_an_old_meaning_inside_a_body_is_refused():
+    """Upsample of opset 9 rounds down, which onnx's converter does not write; and what bodies compute it renames."""
+    text = """<ir_version: 4, opset_import: ["": 9]> agraph (float[1,1,2,2] x) => (float[1,1,4,4] y)
+        <float[4] s = {1,1,2,2}, bool c = {1}> {
+        y = If (c) < then_branch = then () => (float[1,1,4,4] a) { a = Upsample <mode = "nearest"> (x, s) },
+            else_branch = other () => (float[1,1,4,4] b) { b = Upsample <mode = "nearest"> (x, s) } > }"""
+    with pytest.raises(BurncError, match="Upsample"):
+        import_onnx(onnx.parser.parse_model(text))

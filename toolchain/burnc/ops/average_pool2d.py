@@ -21,6 +21,7 @@ from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
+from burnc.ops import lp_pool
 from burnc.ops.activation import through_activation
 from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
@@ -224,6 +225,9 @@ average_pool2d = OpSpec(
     onnx=(
         onnx_op("AveragePool", build=from_onnx),
         onnx_op("GlobalAveragePool", build=from_onnx_global),
+        onnx_op("LpPool", build=lp_pool.lp_pool),
+        onnx_op("GlobalLpPool", build=lp_pool.global_lp_pool),
+        onnx_op("LRN", build=lp_pool.lrn),
         onnx_op("QLinearAveragePool", build=quantized_form(from_onnx, 0), domain=ONNXRUNTIME, integers=True),
         onnx_op(
             "QLinearGlobalAveragePool", build=quantized_form(from_onnx_global, 0), domain=ONNXRUNTIME, integers=True

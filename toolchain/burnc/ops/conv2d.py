@@ -16,6 +16,7 @@ import numpy as np
 from burnc.errors import GraphError, Unsupported, UnsupportedError
 from burnc.ir import Array, Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
+from burnc.ops import spectral
 from burnc.ops.activation import clamped, through_activation
 from burnc.ops.case import ALL_KINDS, case, weights
 from burnc.ops.conv2d_input_gradient import Conv2dInputGradientAttrs
@@ -219,6 +220,7 @@ conv2d = OpSpec(
     macs=macs,
     onnx=(
         onnx_op("Conv", build=from_onnx),
+        onnx_op("STFT", build=spectral.stft),
         onnx_op("ConvInteger", build=from_onnx_integer, integers=True),
         onnx_op("QLinearConv", build=from_onnx_quantized, integers=True),
     ),

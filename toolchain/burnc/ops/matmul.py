@@ -16,7 +16,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
-from burnc.ops import einsum
+from burnc.ops import einsum, spectral
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.integer_form import differences
@@ -157,6 +157,7 @@ matmul = OpSpec(
     onnx=(
         onnx_op("MatMul", build=from_onnx),
         onnx_op("Einsum", build=einsum.from_onnx),
+        onnx_op("DFT", build=spectral.dft),
         onnx_op("MatMulInteger", build=from_onnx_integer, integers=True),
         onnx_op("QLinearMatMul", build=quantized_form(from_onnx, 0, 3, axes=(-2, -1)), integers=True),
     ),

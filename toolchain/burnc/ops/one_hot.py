@@ -6,6 +6,7 @@ it; one that is out of range gives a row without ``on``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import lift
 from burnc.ops.case import Operand, case
 from burnc.ops.cast import CastAttrs
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import FileNode, OldForm, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 
@@ -65,13 +66,21 @@ def from_onnx(node: FileNode) -> list[Value]:
 
 
 def hardmax(node: FileNode) -> list[Value]:
-    """One at the first of the largest elements along the axis, zero beside it."""
-    x, axis = node.input(0), int(node.attribute("axis", -1))
+    """One at the first of the largest elements along the axis (of all axes from it on, before opset 13)."""
+    flattens = node.attribute("flattens") is not None
+    x, axis = node.input(0), int(node.attribute("axis", 1 if flattens else -1))
     if not x.type.dtype.is_float or not -x.type.rank <= axis < x.type.rank:
         node.refuse(f"axis {axis} of {x.type}")
     axis %= x.type.rank
-    largest = node.emit("arg_max", [x], node.builder.operators["arg_max"].attrs(axis), last=False)
-    return [node.emit("one_hot", [largest], OneHotAttrs(x.type.shape[axis], x.type.dtype.value, axis))]
+    ops, shape = node.builder.operators, x.type.shape
+    if flattens:
+        rows = ops["reshape"].attrs((math.prod(shape[:axis]), math.prod(shape[axis:])))
+        x, axis = node.emit("reshape", [x], rows, last=False), 1
+    largest = node.emit("arg_max", [x], ops["arg_max"].attrs(axis), last=False)
+    attrs = OneHotAttrs(x.type.shape[axis], x.type.dtype.value, axis)
+    if not flattens:
+        return [node.emit("one_hot", [largest], attrs)]
+    return [node.emit("reshape", [node.emit("one_hot", [largest], attrs, last=False)], ops["reshape"].attrs(shape))]
 
 
 def from_tflite(node: FileNode) -> list[Value]:
@@ -107,7 +116,10 @@ one_hot = OpSpec(
     infer=infer,
     forward=forward,
     body=body,
-    onnx=(onnx_op("OneHot", build=from_onnx), onnx_op("Hardmax", build=hardmax)),
+    onnx=(
+        onnx_op("OneHot", build=from_onnx),
+        onnx_op("Hardmax", build=hardmax, old=OldForm(("Hardmax",), 13, {"flattens": "1"})),
+    ),
     tflite=(tflite_op("ONE_HOT", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

@@ -8,7 +8,9 @@ import onnx
 from onnx import checker, helper, shape_inference, version_converter
 
 from burnc.errors import ModelFileError
+from burnc.importers.onnx.reading import all_nodes, subgraphs
 from burnc.ops import onnx_mappings
+from burnc.ops.mapping import OldForm
 
 OPSET = 21
 """The operator mappings' opset. Later ones are left as they are: they add types and operators and change no form."""
@@ -39,7 +41,7 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     opset = default_opset(model)
     if opset is None or opset >= OPSET:
         return model, ""
-    lost = _lost_in_conversion(model)
+    lost = _lost_in_conversion(model, opset)
     if lost:
         return model, lost
     implied = _implied(model, opset)
@@ -57,24 +59,35 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
 
 def _implied(model: onnx.ModelProto, opset: int) -> dict[str, Mapping[str, str]]:
     """First result -> the attributes that its node has in effect, and that the converter does not write."""
-    forms = [mapping.old for _, mapping in onnx_mappings().values() if mapping.old is not None]
     return {
         node.output[0]: form.attributes
-        for form in forms
+        for form in _old_forms(opset)
         for node in model.graph.node
-        if opset < form.before and node.domain == "" and node.op_type in form.names and node.output
+        if node.domain == "" and node.op_type in form.names and node.output
     }
 
 
-def _lost_in_conversion(model: onnx.ModelProto) -> str:
+def _old_forms(opset: int) -> list[OldForm]:
+    """What the operators of an opset meant that the converter does not know."""
+    forms = [mapping.old for _, mapping in onnx_mappings().values() if mapping.old is not None]
+    return [form for form in forms if opset < form.before]
+
+
+def _lost_in_conversion(model: onnx.ModelProto, opset: int) -> str:
     """The first attribute that the converter would drop without a word, and with it the node's meaning."""
     mappings = onnx_mappings()
-    for node in model.graph.node:
+    for node in all_nodes(model.graph.node):
         spec_and_mapping = mappings.get((node.domain, node.op_type))
         lost = spec_and_mapping[1].lost if spec_and_mapping else {}
         for attribute in node.attribute:
             if lost.get(attribute.name) == attribute.i and attribute.name in lost:
                 return f"node {node.name!r}: {node.op_type} with {attribute.name}={attribute.i}"
+    # The converter renames what subgraphs compute, so what it leaves out cannot be added to them.
+    for form in _old_forms(opset):
+        for node in model.graph.node:
+            for graph in subgraphs(node):
+                if any(inner.op_type in form.names and inner.domain == "" for inner in all_nodes(graph.node)):
+                    return f"node {node.name!r}: {form.names[0]} in its body is of opset {opset}"
     return ""
 
 
