@@ -28,8 +28,12 @@ from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
 # Operands of TFLite's in the order of our gates: each has weights of its own.
 TFLITE_WEIGHTS, TFLITE_RECURRENT, TFLITE_BIAS = (1, 4, 2, 3), (5, 8, 6, 7), (12, 15, 13, 14)
 TFLITE_ABSENT, TFLITE_STATES = (*range(9, 12), 16, 17, *range(20, 24)), (18, 19)
-INT8_KINDS = (*[DType.INT8] * 3, *[DType.INT32] * 2, DType.INT8, DType.INT16, DType.INT8)
-FORM = Form(4, ("h", "c"), ("sigmoid", "tanh", "tanh"), 2, (("p", 3),), INT8_KINDS)
+# Operand types: x, w, r, b, lengths, h, c, p.
+KINDS = {
+    x: (x, DType.INT8, DType.INT8, bias, DType.INT32, x, DType.INT16, DType.INT8)
+    for x, bias in ((DType.INT8, DType.INT32), (DType.INT16, DType.INT64))
+}
+FORM = Form(4, ("h", "c"), ("sigmoid", "tanh", "tanh"), 2, (("p", 3),), KINDS)
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ lstm = OpSpec(
     integer=integer,
     body=body,
     body_int8=body_int8,
-    quant=QuantRule(check=check_quantized),
+    quant=QuantRule(check=check_quantized, wide=True),
     macs=FORM.macs,
     recurrent=FORM.recurrent,
     onnx=(onnx_op("LSTM", build=FORM.from_onnx("lstm", input_forget=0)),),

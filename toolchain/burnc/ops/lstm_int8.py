@@ -1,7 +1,8 @@
 """The integers of lstm, as TFLite Micro's kernel: gates in 16 bits, sigmoid and tanh by table, every sum saturates.
 
 x, y and h are int8 (y as h), c is int16 with a scale of a power of two, w and r are int8 with a scale for each row, the
-bias is int32. Source: TFLite Micro, lstm_eval.cc and lstm_eval_common.cc.
+bias is int32. Or x, y and h are int16 and the bias is int64, as then are the sums that make gates.
+Source: TFLite Micro, lstm_eval.cc and lstm_eval_common.cc.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from burnc.ir import Array, DType, Node, TensorType
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.kernel.fixed_point import sigmoid_int16, tanh_int16
+from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.numerics import sigmoid_int16 as sigmoid_of
 from burnc.numerics import tanh_int16 as tanh_of
 from burnc.ops.recurrent import steps, through
@@ -98,16 +100,21 @@ def integer(
         parts = rescaled(node, sums, scales.x), rescaled(node, before, scales.h)
         gates = np.clip(sum(np.clip(part, *INT16) for part in parts), *INT16)
         i, o, f, g = np.split(gates, 4, axis=-1)
-        forget = rescaled(node, sigmoid_of(f) * c, scales.forget)
-        update = rescaled(node, sigmoid_of(i) * tanh_of(g, GATE_POWER), scales.update)
+        forget = _product(node, sigmoid_of(f), c, scales.forget)
+        update = _product(node, sigmoid_of(i), tanh_of(g, GATE_POWER), scales.update)
         cell = np.clip(np.clip(np.clip(forget, *INT16) + np.clip(update, *INT16), *INT16), *scales.clip)
-        out = rescaled(node, sigmoid_of(o) * tanh_of(cell, scales.power), scales.out)
-        return np.clip(out + zero, -128, 127), cell
+        out = _product(node, sigmoid_of(o), tanh_of(cell, scales.power), scales.out)
+        return np.clip(out + zero, *node.outputs[0].type.dtype.limits), cell
 
     h = np.full(shape, zero, np.int64) if h0 is None else h0.astype(np.int64)
     c = np.zeros(shape, np.int64) if c0 is None else c0.astype(np.int64)
     results = through(np, node.attrs, x, lengths, [h, c], step, zero)
     return tuple(found.astype(v.type.dtype.numpy) for found, v in zip(results, node.outputs, strict=True))
+
+
+def _product(node: Node, a: Integers, b: Integers, factor: float) -> Integers:
+    """Of numbers of 16 bits: it has 32 whatever the sums of gates have."""
+    return multiply_by_quantized_multiplier(a * b, *quantize_multiplier(factor), node.rounding)
 
 
 def check_quantized(node: Node) -> None:
@@ -128,10 +135,14 @@ def check_quantized(node: Node) -> None:
     bias = node.inputs[3]
     if bias is not None and bias.data is None:
         raise GraphError("the bias must be constant", where=where)
+    if x.type.dtype is DType.INT16 and (x.type.zero_point or h.zero_point):
+        raise GraphError("int16 tensors must have zero point 0", where=where)
+    # What 48 bits hold can be rescaled (numerics.multiply_wide_by_quantized_multiplier).
+    reach, limit = (2**15 * 128, 2**47) if x.type.dtype is DType.INT16 else (255 * 128, 2**31)
     largest = 0 if bias is None or bias.data is None else int(np.abs(bias.data.astype(np.int64)).max())
     for value, columns in ((w, x.type.shape[2]), (r, y.shape[3])):
         quant = value.type.quant
         if quant is None or any(quant.zero_point) or quant.axis not in (None, 1):
             raise GraphError(f"weights must have zero point 0 and scales along axis 1, not {quant}", where=where)
-        if 255 * 128 * columns + largest >= 2**31:
-            raise GraphError(f"a sum of {columns} products and the bias can overflow int32", where=where)
+        if reach * columns + largest >= limit:
+            raise GraphError(f"a sum of {columns} products and the bias can overflow", where=where)

@@ -8,8 +8,8 @@ zero behind the end of a sequence; a reversed sequence begins at its own end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from burnc.errors import GraphError
@@ -60,6 +60,7 @@ class Form:
         activations: the operator's own, for one direction: first those of gates, then those of what is remembered.
         gate_activations: how many those of gates are.
         after_states: names of further operands, each [D, n*H].
+        kinds: element types of the operands of integer forms, by that of x.
     """
 
     gates: int
@@ -67,7 +68,7 @@ class Form:
     activations: tuple[str, ...]
     gate_activations: int
     after_states: tuple[tuple[str, int], ...] = ()
-    kinds: tuple[DType, ...] = ()
+    kinds: Mapping[DType, tuple[DType, ...]] = field(default_factory=dict)
 
     @property
     def operands(self) -> int:
@@ -110,8 +111,8 @@ class Form:
         return tuple((place, number) for number, place in enumerate(self._state_places, start=1))
 
     def _kinds(self, x: DType) -> tuple[DType, ...]:
-        if x is not FLOAT32 and self.kinds:
-            return self.kinds
+        if x in self.kinds:
+            return self.kinds[x]
         return tuple(DType.INT32 if i == LENGTHS else FLOAT32 for i in range(self.operands))
 
     def _check_activations(self, a: RecurrentAttrs) -> None:
