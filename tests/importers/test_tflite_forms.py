@@ -198,6 +198,27 @@ def test_quantize_to_and_from_uint8(source: str, result: str, tmp_path: Path):
     np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("code", ["MAXIMUM", "MUL", "LOGISTIC"])
+def test_floats_between_integers_are_computed_as_floats(code: str, tmp_path: Path):
+    """In a QDQ file the same nodes would say how an integer operator is quantized."""
+    w = _Writer()
+    count, unary = 4000, code == "LOGISTIC"
+    given = [int8(1, count), int8(1, count, quant=QuantParams.per_tensor(0.037, 11))][: 1 if unary else 2]
+    fed = [w.new_tensor(f"x{i}", t) for i, t in enumerate(given)]
+    reals = [w.new_tensor(f"r{i}", real(1, count)) for i in range(len(given))]
+    for x, r in zip(fed, reals, strict=True):
+        w.operator("DEQUANTIZE", [x], [r], "DequantizeOptions")
+    y, stored = w.new_tensor("y", real(1, count)), w.new_tensor("stored", int8(1, count, quant=OTHER))
+    w.operator(code, reals, [y], {"MUL": "MulOptions", "MAXIMUM": "MaximumMinimumOptions"}.get(code, ""))
+    w.operator("QUANTIZE", [y], [stored], "QuantizeOptions")
+    data = w.finish(fed, [stored])
+    (tmp_path / "m.tflite").write_bytes(data)
+    arrays = [RNG.integers(-128, 128, t.shape).astype(np.int8) for t in given]
+    (wanted,) = TfliteMicro(data).run(*arrays)
+    (got,) = computed(burnc.load(tmp_path / "m.tflite").graph, *arrays)
+    np.testing.assert_array_equal(got, wanted)
+
+
 needs_models = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"{FOLDER} is not there")
 
 

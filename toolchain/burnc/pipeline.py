@@ -48,6 +48,7 @@ from burnc.passes import (
     run_passes,
 )
 from burnc.passes.rebatch import rebatch
+from burnc.passes.rewrite import Pass
 from burnc.quant import OBSERVERS, Dataset, calibrate, check_accumulators, error_report, prepare
 from burnc.reports import (
     ChangeReport,
@@ -109,11 +110,12 @@ def load(
     """
     graph = import_model(path, dims=dims, batch=batch, states=states)
     verify(graph)
-    changes = run_passes(graph, [*canonical_passes(), *([KeepState()] if streaming else []), AbsorbQdq()])
-    if float_edges is None:
-        float_edges = graph.metadata.get(SOURCE + "format") == "tflite"
-    if not float_edges:
-        changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), AbsorbQdq()])
+    # Quantize and dequantize around a float operator say how it is quantized; in a TFLite file they mean what they are.
+    is_tflite = graph.metadata.get(SOURCE + "format") == "tflite"
+    absorb: list[Pass] = [] if is_tflite else [AbsorbQdq()]
+    changes = run_passes(graph, [*canonical_passes(), *([KeepState()] if streaming else []), *absorb])
+    if not (is_tflite if float_edges is None else float_edges):
+        changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), *absorb])
     changes += run_passes(graph, [FoldConstants(dequantized=True), *canonical_passes()])
     changes += run_passes(graph, [RestoreNames()])
     check_accumulators(graph)

@@ -10,7 +10,7 @@ from burnc.ir import Array, Builder, Node, Value
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.requantize import requantized
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_number_type
 from burnc.ops.unary import NoAttrs, each, written_as
 
 
@@ -29,7 +29,7 @@ def integer(node: Node, x: Array) -> Array:
 absolute = OpSpec(
     name="abs",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_number_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: k.select(x < 0, -x, x)),

@@ -41,6 +41,13 @@ def infer_broadcast(a: Any, inputs: Sequence[TensorType | None]) -> list[TensorT
     return [TensorType(left.dtype, broadcast_shapes(left.shape, right.shape))]
 
 
+def infer_arithmetic(a: Any, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    """The same where the operands are numbers."""
+    if required(inputs, 0).dtype is DType.BOOL:
+        raise GraphError("numbers are needed, but the operands are bool")
+    return infer_broadcast(a, inputs)
+
+
 def body(k: KernelBuilder, a: AddAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
         y[i] = k.clamp_real(left[aligned(i, left.shape)] + right[aligned(i, right.shape)])
@@ -91,7 +98,17 @@ def from_onnx(node: FileNode) -> list[Value]:
 
 
 def from_tflite(node: FileNode) -> list[Value]:
-    return [node.emit("add", [node.input(0), node.input(1)], AddAttrs(**fused_activation(node)))]
+    activation = fused_activation(node)
+    x = node.input(0).type
+    if x.dtype.is_integer and x.quant is None and any(map(math.isfinite, activation.values())):
+        node.refuse("an activation behind whole numbers is not supported: TFLite Micro leaves it out")
+    return [node.emit("add", [node.input(0), node.input(1)], AddAttrs(**activation))]
+
+
+def from_tflite_many(node: FileNode) -> list[Value]:
+    if node.input(0).type.quant is not None:
+        node.refuse("ADD_N of quantized tensors is not supported")
+    return list(chained("add")(node))
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
@@ -101,7 +118,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 add = OpSpec(
     name="add",
     attrs=AddAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     integer=integer,
     body=body,
@@ -115,7 +132,7 @@ add = OpSpec(
         onnx_op("Sum", build=chained("add")),
         onnx_op("Mean", build=chained("add", mean=True)),
     ),
-    tflite=(tflite_op("ADD", build=from_tflite),),
+    tflite=(tflite_op("ADD", build=from_tflite), tflite_op("ADD_N", build=from_tflite_many)),
     to_onnx=to_onnx,
     cases=(
         case((2, 3, 4), (2, 3, 4), kinds=ALL_KINDS),

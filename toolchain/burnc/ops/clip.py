@@ -14,7 +14,7 @@ from burnc.numerics import activation_range, multiply_by_quantized_multiplier, q
 from burnc.ops.activation import through_activation
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import Build, FileNode, onnx_op, tflite_op
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_number_type
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 clip = OpSpec(
     name="clip",
     attrs=ClipAttrs,
-    infer=same_type,
+    infer=same_number_type,
     forward=forward,
     integer=integer,
     body=body,

@@ -23,7 +23,7 @@ from burnc.numerics import (
     rounding_doubling_high_mul,
 )
 from burnc.ops.activation import clamped, through_activation
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned, negated, summed_to
 from burnc.ops.case import Operand, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
@@ -150,7 +150,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 div = OpSpec(
     name="div",
     attrs=DivAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     integer=integer,
     body=body,

@@ -16,7 +16,7 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr
 from burnc.ops.case import EDGES, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each
 
@@ -69,7 +69,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 elu = OpSpec(
     name="elu",
     attrs=EluAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(real),

@@ -13,7 +13,7 @@ from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, case
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.mapping import LARGEST_KNOWN, FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
@@ -56,6 +56,25 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("expand", [x], ExpandAttrs(shape))]
 
 
+def from_tflite_fill(node: FileNode) -> list[Value]:
+    """One value everywhere."""
+    shape = tuple(int(n) for n in node.constant(0, "the shape").reshape(-1))
+    value = node.input(1)
+    if value.type.size != 1 or min(shape, default=1) < 0:
+        node.refuse(f"a tensor of {list(shape)} cannot be filled with {list(value.type.shape)}")
+    if value.type.rank:
+        node.refuse(f"the value {list(value.type.shape)} must be a scalar")
+    return [node.emit("expand", [value], ExpandAttrs(shape), quant=value.type.quant)]
+
+
+def from_tflite_zeros(node: FileNode) -> list[Value]:
+    """Bytes of zeros, whatever the zero point."""
+    x = node.input(0).type
+    if x.size > LARGEST_KNOWN:
+        node.refuse(f"{x.size} zeros are more than are made beforehand")
+    return [node.new_constant("zeros", np.zeros(x.shape, x.dtype.numpy), x.quant)]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     shape = w.constant(np.array(node.attrs.shape, np.int64), "shape")
     w.emit("Expand", [w.input(node, 0), shape], [w.output(node)])
@@ -71,7 +90,11 @@ expand = OpSpec(
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
     onnx=(onnx_op("Expand", build=from_onnx),),
-    tflite=(tflite_op("BROADCAST_TO", build=from_onnx),),
+    tflite=(
+        tflite_op("BROADCAST_TO", build=from_onnx),
+        tflite_op("FILL", build=from_tflite_fill),
+        tflite_op("ZEROS_LIKE", build=from_tflite_zeros),
+    ),
     to_onnx=to_onnx,
     cases=(
         case((2, 1, 4), attrs=ExpandAttrs((2, 3, 4)), kinds=ALL_KINDS),

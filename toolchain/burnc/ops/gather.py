@@ -71,9 +71,17 @@ def compress(node: FileNode) -> list[Value]:
 
 
 def from_tflite(node: FileNode) -> list[Value]:
-    if node.attribute("batch_dims", 0) != 0:
-        node.refuse(f"batch_dims {node.attribute('batch_dims')} is not supported")
-    return [node.emit("gather", [node.input(0), node.input(1)], GatherAttrs(int(node.attribute("axis", 0))))]
+    x, indices, axis = node.input(0), node.input(1), int(node.attribute("axis", 0))
+    batch = int(node.attribute("batch_dims", 0))
+    if batch == 0:
+        return [node.emit("gather", [x, indices], GatherAttrs(axis))]
+    if axis % x.type.rank != batch % indices.type.rank:
+        node.refuse(f"batch_dims {batch} with axis {axis} is not supported")
+    # Behind the batch axes it is one index into each entry of the batch.
+    attrs = node.builder.operators["reshape"].attrs((*indices.type.shape, 1))
+    indices = node.emit("reshape", [indices], attrs, last=False, name=f"{node.name}.indices")
+    attrs = node.builder.operators["gather_nd"].attrs(axis % x.type.rank)
+    return [node.emit("gather_nd", [x, indices], attrs)]
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:

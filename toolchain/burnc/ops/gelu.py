@@ -14,7 +14,7 @@ from burnc.kernel.expr import Expr
 from burnc.numerics.erf import erf
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each
 
@@ -73,7 +73,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 gelu = OpSpec(
     name="gelu",
     attrs=GeluAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(real),

@@ -9,7 +9,7 @@ import numpy as np
 
 from burnc.ops.case import EDGES, Operand, case
 from burnc.ops.mapping import onnx_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each, floats_only, written_as
 
@@ -27,7 +27,7 @@ def forward(xp: Any, a: HardSigmoidAttrs, x: Any) -> Any:
 hard_sigmoid = OpSpec(
     name="hard_sigmoid",
     attrs=HardSigmoidAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(lambda k, a, x: k.minimum(k.maximum(x * a.alpha + a.beta, 0.0), 1.0)),

@@ -10,7 +10,7 @@ from burnc.ir import Array, Node
 from burnc.numerics import quantize_multiplier, reduced_multiplier, rounding_divide_by_pot
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
 LIMITS = -(2**15), 2**15 - 1
@@ -56,7 +56,7 @@ def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
 hard_swish = OpSpec(
     name="hard_swish",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: x * k.minimum(k.maximum(x * (1 / 6) + 0.5, 0.0), 1.0)),

@@ -13,7 +13,7 @@ from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import rescaled, to_output
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_real_type
 from burnc.ops.unary import each, floats_only, written_as
 
 
@@ -52,7 +52,7 @@ FROM_ONNX = floats_only("leaky_relu", "alpha")
 leaky_relu = OpSpec(
     name="leaky_relu",
     attrs=LeakyReluAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: k.select(x < 0, x * a.alpha, x)),

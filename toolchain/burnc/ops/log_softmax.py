@@ -14,7 +14,7 @@ from burnc.ops import log_softmax_int8
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
-from burnc.ops.spec import OpSpec, QuantRule, required
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.unary import written_as
 
 
@@ -24,12 +24,12 @@ class LogSoftmaxAttrs:
 
 
 def infer(a: LogSoftmaxAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
-    x = required(inputs, 0)
+    (x,) = same_real_type(a, inputs)
     if not -x.rank <= a.axis < x.rank:
         raise GraphError(f"axis {a.axis} is out of range for shape {list(x.shape)}")
-    if x.quant is not None and x.shape[a.axis] > log_softmax_int8.LONGEST:
+    if not x.dtype.is_float and x.shape[a.axis] > log_softmax_int8.LONGEST:
         raise GraphError(f"an int8 log_softmax over {x.shape[a.axis]} elements overflows")
-    return [x.with_quant(None)]
+    return [x]
 
 
 def body(k: KernelBuilder, a: LogSoftmaxAttrs, x: Tensor, y: Tensor) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.compare import CompareAttrs
@@ -99,7 +99,7 @@ def smallest(xp: Any, a: NoAttrs, left: Any, right: Any) -> Any:
 maximum = OpSpec(
     name="maximum",
     attrs=NoAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=largest,
     integer=largest_integer,
     body=_body(largest=True),
@@ -115,7 +115,7 @@ maximum = OpSpec(
 minimum = OpSpec(
     name="minimum",
     attrs=NoAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=smallest,
     integer=smallest_integer,
     body=_body(largest=False),

@@ -11,7 +11,7 @@ import numpy as np
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import clamped, through_activation
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
@@ -61,7 +61,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 mul = OpSpec(
     name="mul",
     attrs=MulAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     integer=integer,
     body=body,

@@ -12,7 +12,7 @@ import numpy as np
 
 from burnc.ir import DType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned
 from burnc.ops.case import Operand, case
 from burnc.ops.cast import CastAttrs
@@ -49,7 +49,7 @@ def build(node: FileNode) -> list[Value]:
 power_of = OpSpec(
     name="pow",
     attrs=NoAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     body=body,
     onnx=(onnx_op("Pow", build=build),),

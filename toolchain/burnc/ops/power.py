@@ -13,7 +13,7 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr, lift
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_number_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each
 
@@ -72,7 +72,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 power = OpSpec(
     name="power",
     attrs=PowerAttrs,
-    infer=same_type,
+    infer=same_number_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(real),

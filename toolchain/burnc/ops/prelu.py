@@ -10,18 +10,18 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import EDGES, Operand, case, weights
 from burnc.ops.compare import CompareAttrs
-from burnc.ops.mapping import onnx_op, tflite_op
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, rescaled, to_output
-from burnc.ops.spec import OpSpec, QuantRule, required
+from burnc.ops.spec import OpSpec, QuantRule, required, same_real_type
 from burnc.ops.unary import NoAttrs, written_as
 
 
 def infer(a: NoAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
-    x, (result,) = required(inputs, 0), infer_broadcast(a, inputs)
+    (x,), (result,) = same_real_type(a, inputs), infer_arithmetic(a, inputs)
     if result.shape != x.shape:
         raise GraphError(f"a slope of shape {list(required(inputs, 1).shape)} does not broadcast to {list(x.shape)}")
     return [result]
@@ -67,6 +67,16 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
     return [dx, summed_to(b, dslope, slope.type.shape)]
 
 
+def from_tflite(node: FileNode) -> list[Value]:
+    """Either operand may be the one that is repeated."""
+    x, slope = node.input(0), node.input(1)
+    (result,) = infer_arithmetic(None, [x.type, slope.type])
+    if result.shape != x.type.shape:
+        attrs = node.builder.operators["expand"].attrs(result.shape)
+        x = node.emit("expand", [x], attrs, last=False, name=f"{node.name}.expand", quant=x.type.quant)
+    return [node.emit("prelu", [x, slope])]
+
+
 prelu = OpSpec(
     name="prelu",
     attrs=NoAttrs,
@@ -79,7 +89,7 @@ prelu = OpSpec(
     quant=QuantRule(),
     factors=factors,
     onnx=(onnx_op("PRelu"),),
-    tflite=(tflite_op("PRELU"),),
+    tflite=(tflite_op("PRELU", build=from_tflite),),
     to_onnx=written_as("PRelu"),
     cases=(
         case(Operand((2, 5, 3), low=-3, high=3), weights(1, 1, 3)),

@@ -112,7 +112,7 @@ def from_tflite_reshape(node: FileNode) -> list[Value]:
     declared = node.output_types[0]
     if node.has_input(1):
         wanted: Sequence[int] = node.constant(1, "the shape").reshape(-1).tolist()
-    elif node.attribute("new_shape") is not None:
+    elif node.attribute("new_shape"):
         wanted = list(node.attribute("new_shape"))
     else:
         wanted = () if declared is None else declared.shape

@@ -11,7 +11,7 @@ from burnc.ir import Array, Node
 from burnc.numerics import inverse_square_root, multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_real_type
 from burnc.ops.unary import NoAttrs, each
 
 PLACES = 20  # that TFLite gives the result before it is rescaled
@@ -41,7 +41,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 rsqrt = OpSpec(
     name="rsqrt",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: 1.0 / k.call("sqrt", x)),

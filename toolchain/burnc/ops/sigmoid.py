@@ -25,7 +25,7 @@ from burnc.numerics import (
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -97,7 +97,7 @@ FROM_ONNX = floats_only("sigmoid")
 sigmoid = OpSpec(
     name="sigmoid",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: 1.0 / (k.call("exp", -x) + 1.0)),

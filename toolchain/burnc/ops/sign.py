@@ -9,7 +9,7 @@ import numpy as np
 from burnc.kernel.expr import lift
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_number_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, written_as
 
@@ -21,7 +21,7 @@ def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
 sign = OpSpec(
     name="sign",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_number_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(lambda k, a, x: k.select(x < 0, lift(-1, x.dtype), k.select(x > 0, lift(1, x.dtype), x))),

@@ -245,6 +245,16 @@ def from_tflite_unpack(node: FileNode) -> list[Value]:
     return found
 
 
+def from_tflite_reverse(node: FileNode) -> list[Value]:
+    x, axes = node.input(0), node.constant(1, "the axes").reshape(-1).tolist()
+    if any(not -x.type.rank <= axis < x.type.rank for axis in axes):
+        node.refuse(f"axes {axes} are no axes of shape {list(x.type.shape)}")
+    turned = {axis % x.type.rank for axis in axes}
+    ends = [(n - 1, -1) if i in turned else (0, 1) for i, n in enumerate(x.type.shape)]
+    starts, steps = (tuple(column) for column in zip(*ends, strict=True))
+    return [node.emit("slice", [x], SliceAttrs(starts, x.type.shape, steps))]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: SliceAttrs = node.attrs
     ends = [s + n * step for s, n, step in _indices(a)]
@@ -271,6 +281,7 @@ slice_ = OpSpec(
         tflite_op("SPLIT", build=from_tflite_split),
         tflite_op("SPLIT_V", build=from_tflite_split_v),
         tflite_op("UNPACK", build=from_tflite_unpack),
+        tflite_op("REVERSE_V2", build=from_tflite_reverse),
     ),
     to_onnx=to_onnx,
     permuted=permuted,

@@ -34,7 +34,7 @@ from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
 from burnc.ops.softmax_int16 import split_at
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_real_type
 
 SCALED_DIFF_INTEGER_BITS = 5
 ACCUMULATION_INTEGER_BITS = 12
@@ -52,17 +52,17 @@ class SoftmaxAttrs:
 
 
 def infer(a: SoftmaxAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
-    x = required(inputs, 0)
+    (x,) = same_real_type(a, inputs)
     if not -x.rank <= a.axis < x.rank:
         raise GraphError(f"axis {a.axis} is out of range for shape {list(x.shape)}")
     longest = softmax_int16.LONGEST if x.dtype is DType.INT16 else LONGEST_INT8
-    if x.quant is not None and x.shape[a.axis] > longest:
+    if not x.dtype.is_float and x.shape[a.axis] > longest:
         raise GraphError(
             f"an {x.dtype.value} softmax over {x.shape[a.axis]} elements overflows; {longest} are possible"
         )
     if a.to not in ("", x.dtype.value) and (x.dtype.value, a.to) != ("int8", "int16"):
         raise GraphError(f"a softmax of {x.dtype.value} has no {a.to} result")
-    return [x.with_quant(None).with_dtype(DType(a.to or x.dtype.value))]
+    return [x.with_dtype(DType(a.to or x.dtype.value))]
 
 
 def body(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:

@@ -11,7 +11,7 @@ from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr
 from burnc.ops.case import EDGES, Operand, case
 from burnc.ops.mapping import onnx_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -35,7 +35,7 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
 softplus = OpSpec(
     name="softplus",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(real),

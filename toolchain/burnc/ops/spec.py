@@ -259,6 +259,29 @@ def same_type(attrs: Any, inputs: Sequence[TensorType | None]) -> list[TensorTyp
     return [required(inputs, 0).with_quant(None)]
 
 
+def same_number_type(attrs: Any, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    """The same for an operator on numbers.
+
+    Raises:
+        GraphError: the input is bool.
+    """
+    if required(inputs, 0).dtype is DType.BOOL:
+        raise GraphError("numbers are needed, but the input is bool")
+    return same_type(attrs, inputs)
+
+
+def same_real_type(attrs: Any, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    """The same for an operator on real numbers: floats, or integers that stand for some.
+
+    Raises:
+        GraphError: the input is of plain integers.
+    """
+    x = required(inputs, 0)
+    if not x.dtype.is_float and x.quant is None:
+        raise GraphError(f"real numbers are needed, but the input is {x.dtype.value}")
+    return same_type(attrs, inputs)
+
+
 def required(inputs: Sequence[TensorType | None], index: int) -> TensorType:
     """The type of an input that must be there.
 

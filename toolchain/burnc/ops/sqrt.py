@@ -9,7 +9,7 @@ import numpy as np
 from burnc.ir import Builder, Node, Value
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -26,7 +26,7 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
 sqrt = OpSpec(
     name="sqrt",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(lambda k, a, x: k.call("sqrt", x)),

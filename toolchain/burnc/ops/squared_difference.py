@@ -8,7 +8,7 @@ import numpy as np
 
 from burnc.ir import Builder, DType, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
-from burnc.ops.add import infer_broadcast
+from burnc.ops.add import infer_arithmetic
 from burnc.ops.broadcast import aligned, negated, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import tflite_op
@@ -76,7 +76,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 squared_difference = OpSpec(
     name="squared_difference",
     attrs=NoAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     integer=integer,
     body=body,

@@ -11,7 +11,7 @@ import numpy as np
 from burnc.ir import Builder, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import clamped, through_activation
-from burnc.ops.add import factors, infer_broadcast, left_shift
+from burnc.ops.add import factors, infer_arithmetic, left_shift
 from burnc.ops.broadcast import aligned, negated, summed_to
 from burnc.ops.case import ALL_KINDS, Operand, case, weights
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
@@ -73,7 +73,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 sub = OpSpec(
     name="sub",
     attrs=SubAttrs,
-    infer=infer_broadcast,
+    infer=infer_arithmetic,
     forward=forward,
     integer=integer,
     body=body,

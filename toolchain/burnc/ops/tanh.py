@@ -15,7 +15,7 @@ from burnc.numerics import fixed_point_tanh, in_steps, rounding_divide_by_pot, t
 from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.sigmoid import FROM_INT16, INTEGER_BITS, UNIT_INT16, in_fixed_point, table_steps
-from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_type
+from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, is_near, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -57,7 +57,7 @@ def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:
 tanh = OpSpec(
     name="tanh",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=integer,
     body=each(lambda k, a, x: k.call("tanh", x)),

@@ -1,0 +1,86 @@
+"""Every form of an operator that TFLite Micro takes is read, and computes the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.errors import UnsupportedError
+from burnc.importers.tflite import import_tflite
+from burnc.ir import DType, TensorType
+from burnc.passes import canonical_passes, run_passes
+from conformance.check import disagreement
+from importers.tflite_forms import Forms
+from oracles.tflite_operator import Operator
+from oracles.tflm import RefusedError, TfliteMicro
+from requirements import requires_package
+
+# What TFLite Micro takes of these forms. A number that falls means that it was not asked.
+COMPARED = {"float32": 282, "int8": 259, "int16": 168, "int32": 96, "int64": 48, "bool": 35}
+# Forms of it that burnc refuses. An ADD of int32 with an activation is one that TFLite Micro computes without.
+REFUSED = {"int8": {"ADD_N", "CUMSUM", "L2_NORMALIZATION"}, "int32": {"ADD"}}
+
+
+@requires_package("tflite_micro")
+@pytest.mark.parametrize("dtype", COMPARED)
+def test_forms_equal_tflite_micro(dtype: str, tmp_path: Path):
+    forms = Forms(dtype)
+    compared: Counter[str] = Counter()
+    refused, wrong = set(), []
+    for operator in forms.all():
+        try:
+            verdict = difference(operator, forms, tmp_path / "m.tflite")
+        except RefusedError:
+            continue
+        except UnsupportedError:
+            refused.add(operator.code)
+            continue
+        compared[operator.code] += 1
+        wrong += [f"{operator}: {line}" for line in verdict]
+    assert wrong == []
+    assert refused == REFUSED.get(dtype, set())
+    assert compared.total() == COMPARED[dtype]
+
+
+def difference(operator: Operator, forms: Forms, path: Path) -> list[str]:
+    """As the file is and after the passes; raises RefusedError where TFLite Micro does not take the operator."""
+    data = operator.write()
+    feeds = [forms.feed(t) for t in operator.fed]
+    try:
+        wanted = TfliteMicro(data).run(*feeds, outputs=len(operator.outputs))
+    except RuntimeError as error:
+        raise RefusedError(str(error)) from None
+    path.write_bytes(data)
+    graph = import_tflite(path)
+    lines: list[str] = []
+    for passes in ((), canonical_passes()):
+        run_passes(graph, passes)
+        given = {v.name: array for v, array in zip(graph.inputs, feeds, strict=True)}
+        got = NumpyReference().compile(graph).run(given)
+        for value, array in zip(graph.outputs, wanted, strict=True):
+            lines += disagreement(got[value.name], np.asarray(array).reshape(value.type.shape))
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("code", "dtype", "why"),
+    [
+        ("EXP", "int32", "real numbers are needed"),
+        ("LOGISTIC", "int64", "real numbers are needed"),
+        ("SOFTMAX", "int32", "real numbers are needed"),
+        ("ABS", "bool", "numbers are needed"),
+        ("ADD", "bool", "numbers are needed"),
+        ("MAXIMUM", "bool", "numbers are needed"),
+    ],
+)
+def test_types_without_a_meaning_are_refused(code: str, dtype: str, why: str, tmp_path: Path):
+    x = TensorType(DType(dtype), (2, 3))
+    operands = [x, x] if code in ("ADD", "MAXIMUM") else [x]
+    options = {"SOFTMAX": ("SoftmaxOptions", {"Beta": 1.0})}.get(code, ("", {}))
+    (tmp_path / "m.tflite").write_bytes(Operator(code, operands, [x], *options).write())
+    with pytest.raises(UnsupportedError, match=why):
+        import_tflite(tmp_path / "m.tflite")
