@@ -219,6 +219,34 @@ def test_floats_between_integers_are_computed_as_floats(code: str, tmp_path: Pat
     np.testing.assert_array_equal(got, wanted)
 
 
+def test_convolutions_between_uint8_edges(tmp_path: Path):
+    """U092: QUANTIZE from and to uint8, scales of weights along axis 0, and 3 of depthwise ones."""
+    w = _Writer()
+    x, y = (w.new_tensor(n, TensorType(DType.UINT8, (1, 5, 5, 2), UINT8)) for n in ("x", "y"))
+    inner = [w.new_tensor(f"t{i}", t) for i, t in enumerate((int8(1, 5, 5, 2), int8(1, 5, 5, 4), int8(1, 5, 5, 4)))]
+    last = w.new_tensor("last", int8(1, 5, 5, 2, quant=OTHER))
+    pointwise = RNG.integers(-127, 128, (2, 1, 1, 4)).astype(np.int8)
+    layers = (
+        ("CONV_2D", FILTERS, PER_AXIS, "Conv2DOptions"),
+        ("DEPTHWISE_CONV_2D", FILTERS[:1].repeat(2, 3), PER_AXIS.with_axis(3), "DepthwiseConv2DOptions"),
+        ("CONV_2D", pointwise, QuantParams.per_axis([0.02, 0.007], 0), "Conv2DOptions"),
+    )
+    w.operator("QUANTIZE", [x], [inner[0]], "QuantizeOptions")
+    for (code, filters, quant, options), source, result in zip(layers, inner, [*inner[1:], last], strict=True):
+        given = {**WINDOW, "DepthMultiplier": 1} if code.startswith("DEPTH") else WINDOW
+        operands = [source, w.constant(f"w{source}", filters, quant)]
+        w.operator(code, [*operands, -1] if code == "CONV_2D" else operands, [result], options, **given)
+    w.operator("QUANTIZE", [last], [y], "QuantizeOptions")
+    data = w.finish([x], [y])
+    (tmp_path / "m.tflite").write_bytes(data)
+    graph = burnc.load(tmp_path / "m.tflite").graph
+    assert [v.type.dtype for v in (*graph.inputs, *graph.outputs)] == [DType.UINT8] * 2
+    oracle = TfliteMicro(data)
+    for _ in range(3):
+        array = RNG.integers(0, 256, (1, 5, 5, 2)).astype(np.uint8)
+        np.testing.assert_array_equal(computed(graph, array)[0], oracle.run(array)[0])
+
+
 needs_models = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"{FOLDER} is not there")
 
 
