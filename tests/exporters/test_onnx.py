@@ -265,3 +265,15 @@ def test_a_float_value_that_is_quantized_and_read_as_it_is_keeps_its_name():
     model = export_onnx(graph)
     onnx.checker.check_model(model, full_check=True)
     assert print_graph(_read_back(model.SerializeToString())) == print_graph(graph)
+
+
+def test_quantized_constants_may_be_outputs_and_read_by_nodes():
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    quant = QuantParams.per_tensor(0.01, 3)
+    x = b.input("x", TensorType(DType.INT8, (3,), quant))
+    held = b.constant("c", np.array([1, -128, 127], np.int8), quant)
+    graph.outputs = [held, b.node("add", [x, held], outputs=["y"], quant=QuantParams.per_tensor(0.02))]
+    model = export_onnx(graph)
+    onnx.checker.check_model(model, full_check=True)
+    assert print_graph(_read_back(model.SerializeToString())) == print_graph(graph)

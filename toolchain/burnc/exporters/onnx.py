@@ -81,6 +81,9 @@ class _Writer:
         self.parameters: dict[tuple[Value, QuantParams], list[str]] = {}
         self.real_names: dict[Value, str] = {}
         self.quantized: dict[Value, str] = {}
+        for value in graph.outputs:
+            if value.data is not None and value.type.quant is not None:
+                self.stored[value, ()] = self._initializer(self._fresh(f"{value.name}.quantized"), value.data)
         for value in graph.given:
             if value.type.quant is not None:
                 self.quantized[value] = self._quantize(value.name, value, self._fresh(f"{value.name}.quantized"))
@@ -269,7 +272,9 @@ class _Writer:
         found: list[onnx.ValueInfoProto] = []
         for value in self.graph.outputs:
             name = value.name
-            if value.data is not None and self._stored(value) != name:
+            if value.data is not None and value.type.quant is not None:
+                name = self._dequantize(value, name if all(name != o.name for o in found) else self._fresh(name))
+            elif value.data is not None and self._stored(value) != name:
                 raise UnsupportedError([Unsupported(name, "constant", "as an output it must not be a weight as well")])
             if any(name == other.name for other in found):
                 name = self._add("Identity", [name], [self._fresh(name)], f"{name}.Identity", {})

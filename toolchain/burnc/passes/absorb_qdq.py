@@ -278,7 +278,9 @@ def _absorb_state(graph: Graph, state: State) -> bool:
 
 def _absorb_output(graph: Graph, value: Value) -> bool:
     twin = _quantized_twin(value)
-    if twin is None or twin.is_constant or graph.outputs.count(value) > 1:
+    if twin is None or graph.outputs.count(value) > 1:
+        return False
+    if twin.is_constant and (twin.type.quant is None or twin.type.quant.axis is not None):
         return False
     if twin in graph.results or twin in graph.given:  # which keeps its own name
         node = value.producer
