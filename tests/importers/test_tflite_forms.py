@@ -86,6 +86,35 @@ def test_float16_weights_are_float32(tmp_path: Path):
     np.testing.assert_allclose(computed(graph, array)[0], wanted, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("code", ["FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"])
+def test_weights_of_four_bits(code: str, tmp_path: Path):
+    shape, axis, x, y = {
+        "FULLY_CONNECTED": ((5, 7), None, int8(3, 7), int8(3, 5, quant=OTHER)),
+        "CONV_2D": ((4, 3, 3, 2), 0, int8(1, 4, 4, 2), int8(1, 4, 4, 4, quant=OTHER)),
+        "DEPTHWISE_CONV_2D": ((1, 3, 3, 6), 3, int8(1, 4, 4, 6), int8(1, 4, 4, 6, quant=OTHER)),
+    }[code]
+    scales = RNG.uniform(0.05, 0.2, 1 if axis is None else shape[axis]).tolist()
+    zeros = (0,) * len(scales)
+    sums = tuple(float(np.float32(0.1) * np.float32(s)) for s in scales)
+    w = _Writer()
+    fed, got = w.new_tensor("x", x), w.new_tensor("y", y)
+    weights = RNG.integers(-7, 8, shape).astype(np.int8)
+    bias = RNG.integers(-99, 99, y.shape[-1]).astype(np.int32)
+    operands = [
+        fed,
+        w.four_bits("w", weights, QuantParams(tuple(scales), zeros, axis)),
+        w.constant("b", bias, QuantParams(sums, zeros, None if axis is None else 0)),
+    ]
+    options = {"FULLY_CONNECTED": "FullyConnectedOptions", "CONV_2D": "Conv2DOptions"}
+    given = {} if axis is None else {**WINDOW, **({"DepthMultiplier": 1} if axis == 3 else {})}
+    w.operator(code, operands, [got], options.get(code, "DepthwiseConv2DOptions"), **given)
+    data = w.finish([fed], [got])
+    graph = imported(data, tmp_path)
+    assert graph.metadata[NOTES] == "int4 constants became int8 (1 tensors)"
+    array = RNG.integers(-128, 128, x.shape).astype(np.int8)
+    np.testing.assert_array_equal(computed(graph, array)[0], TfliteMicro(data).run(array)[0])
+
+
 def test_activations_of_float16_are_refused(tmp_path: Path):
     halves = TensorType(DType.FLOAT16, (2, 3))
     with pytest.raises(UnsupportedError, match="is FLOAT16, which only constants may be"):

@@ -82,6 +82,7 @@ class _Writer:
         self.tensors: list[tuple[str, TensorType | None, int, bool]] = []
         self.operators: list[tuple[int, list[int], list[int], str, Mapping[str, Any]]] = []
         self.of_value: dict[Value, int] = {}
+        self.packed: set[int] = set()
         self.inputs: list[int] = []
         self.outputs: list[int] = []
 
@@ -119,6 +120,14 @@ class _Writer:
 
     def constant(self, name: str, data: Array, quant: QuantParams | None = None) -> int:
         return self.new_tensor(name, TensorType(DType.of(data), data.shape, quant), data)
+
+    def four_bits(self, name: str, data: Array, quant: QuantParams) -> int:
+        """Index of a constant of -8 .. 7, two in a byte, the first in its low half."""
+        index = self.constant(name, data, quant)
+        halves = np.resize(data.reshape(-1), data.size + data.size % 2).astype(np.uint8) & 15
+        self.buffers[-1] = halves[::2] | halves[1::2] << 4
+        self.packed.add(index)
+        return index
 
     def operator(
         self, code: str, inputs: Sequence[int], outputs: Sequence[int], options: str = "", **fields: Any
@@ -161,7 +170,7 @@ class _Writer:
     def written(self) -> int:
         """Offset of this subgraph in the flatbuffer."""
         b = self.b
-        tensors = [self._tensor(*t) for t in self.tensors]
+        tensors = [self._tensor(*t, four_bits=i in self.packed) for i, t in enumerate(self.tensors)]
         operators = [self._operator(*o) for o in self.operators]
         tensors_at = self._offsets(tflite.SubGraphStartTensorsVector, tensors)
         operators_at = self._offsets(tflite.SubGraphStartOperatorsVector, operators)
@@ -189,7 +198,7 @@ class _Writer:
             tflite.BufferAddData(self.b, at)
         return int(tflite.BufferEnd(self.b))
 
-    def _tensor(self, name: str, type_: TensorType | None, buffer: int, is_variable: bool) -> int:
+    def _tensor(self, name: str, type_: TensorType | None, buffer: int, is_variable: bool, *, four_bits: bool) -> int:
         b = self.b
         name_at = b.CreateString(name)
         shape_at = b.CreateNumpyVector(np.array(type_.shape if type_ else (), np.int32))
@@ -204,7 +213,8 @@ class _Writer:
             quant_at = tflite.QuantizationParametersEnd(b)
         tflite.TensorStart(b)
         tflite.TensorAddShape(b, shape_at)
-        tflite.TensorAddType(b, TENSOR_TYPES[type_.dtype] if type_ else tflite.TensorType.RESOURCE)
+        kind = TENSOR_TYPES[type_.dtype] if type_ else tflite.TensorType.RESOURCE
+        tflite.TensorAddType(b, tflite.TensorType.INT4 if four_bits else kind)
         tflite.TensorAddBuffer(b, buffer)
         tflite.TensorAddIsVariable(b, is_variable)
         tflite.TensorAddName(b, name_at)
