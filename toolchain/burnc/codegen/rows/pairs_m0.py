@@ -21,18 +21,25 @@ _BLOCKS_AT_ONCE = 4
 _MOST_PAIRS = 32
 
 
-@functools.lru_cache(maxsize=256)
-def exact_scaling(node: Node) -> ExactScaling | None:
-    """Constants that requantize the sums of each output channel, or None; raw int8 inputs, zero point in the bias."""
+def accumulator_bounds(node: Node) -> tuple[Array, Array]:
+    """The least and the greatest sum of each output, of raw int8 inputs with their zero point in the bias.
+
+    Padding is that zero point, so a tap outside the input is as one inside it.
+    """
     data = node.input(1).data
     assert data is not None
-    w = data.reshape(data.shape[0], -1).astype(np.int64)
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (w.shape[0],))
+    w, bias = data.reshape(data.shape[0], -1).astype(np.int64), folded_bias(node).astype(np.int64)
+    least: Array = bias - (128 * np.maximum(w, 0) - 127 * np.minimum(w, 0)).sum(axis=1)
+    most: Array = bias + (127 * np.maximum(w, 0) - 128 * np.minimum(w, 0)).sum(axis=1)
+    return least, most
+
+
+@functools.lru_cache(maxsize=256)
+def exact_scaling(node: Node) -> ExactScaling | None:
+    """Constants that requantize the sums of each output channel, or None; as accumulator_bounds says."""
+    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (node.input(1).type.shape[0],))
     pairs = np.array([quantize_multiplier(float(f)) for f in factors], np.int64)
-    bias = folded_bias(node).astype(np.int64)
-    # Padding is the input's zero point, so a tap outside the input is as a tap inside it.
-    least = bias - (128 * np.maximum(w, 0) - 127 * np.minimum(w, 0)).sum(axis=1)
-    most = bias + (127 * np.maximum(w, 0) - 128 * np.minimum(w, 0)).sum(axis=1)
+    least, most = accumulator_bounds(node)
     clamp = clamp_fields(node)
     limits = (node.output.type.zero_point, clamp["activation_min"], clamp["activation_max"])
     return next(

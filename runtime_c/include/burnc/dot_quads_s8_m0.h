@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: 0BSD */
+/* Inner products of one row of activations with four rows of int8 weights, for Cortex-M0 and M0+: one multiply does two
+   MACs. The idea and its proof are in docs/kernels.md.
+
+   The weights of a tap are one word, the bytes {w0 + 128, w2 + 128, w1 + 128, w3 + 128} from the lowest upwards. Its
+   even bytes, 16 bits apart, times an activation are two products, its odd bytes two more. Blocks of `block` taps
+   are summed from a start that takes the 128s back and puts the lower half in the middle of its range:
+   (32768 - 128 * sum of a) - (128 * sum of a << 16) mod 2^32. Halves do not disturb each other as long as the sum
+   of |w| in a block is at most 255 for each of the four. */
+#ifndef BURNC_DOT_QUADS_S8_M0_H
+#define BURNC_DOT_QUADS_S8_M0_H
+
+#include <stdint.h>
+
+/* Whether the function below is the one in assembly. Define BURNC_NO_ASSEMBLY to have the C everywhere. */
+#if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
+#define BURNC_DOT_QUADS_S8_M0_ASSEMBLY 1
+#else
+#define BURNC_DOT_QUADS_S8_M0_ASSEMBLY 0
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From a sum these make t = clamp(sum, 0, limit) and the byte
+   (t * multiplier + (t * fraction >> places) + rounding - (t < zero ? step : 0)) >> 24.  */
+typedef struct burnc_scale_s8_m0 {
+    uint32_t limit;
+    uint32_t multiplier;
+    uint32_t fraction;
+    uint32_t places;
+    uint32_t rounding;
+    uint32_t zero;
+    uint32_t step;
+} burnc_scale_s8_m0;
+
+/* The assembly knows the order of these fields. */
+typedef struct burnc_dot_quads_s8_m0_job {
+    const uint32_t *weights;
+    const uint32_t *x;      /* activations, four in a word; aligned */
+    const uint32_t *starts; /* of the blocks */
+    const uint32_t *x_end;  /* at least one block behind x, a whole number of blocks and of words */
+    uint32_t block;         /* 2, 4, 8 or a multiple of 16 */
+    const burnc_scale_s8_m0 *scale;
+    uint32_t
+        sums[4]; /* of outputs 0, 1, 2, 3 at first; 0 and 2 less 32768 for each block. Lost afterwards. */
+    int8_t y[4]; /* result */
+} burnc_dot_quads_s8_m0_job;
+
+static inline int8_t burnc_scale_sum_s8_m0(const burnc_scale_s8_m0 *scale, uint32_t t) {
+    uint32_t scaled;
+    if (t > scale->limit) {
+        t = (t >> 31) != 0u ? 0u : scale->limit;
+    }
+    scaled = t * scale->multiplier + ((t * scale->fraction) >> scale->places) + scale->rounding;
+    if (t < scale->zero) {
+        scaled -= scale->step;
+    }
+    return (int8_t)((int32_t)((scaled >> 24) ^ 128u) - 128);
+}
+
+void burnc_dot_quads_s8_m0(burnc_dot_quads_s8_m0_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

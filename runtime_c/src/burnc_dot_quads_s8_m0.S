@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: 0BSD */
+/* burnc_dot_quads_s8_m0 for ARMv6-M; the header describes what it computes, docs/kernels.md why it is exact.
+
+   r0  next weights     r1  four activations     r2  0x00ff00ff     r3  a tap's weights, then product
+   r4  activation       r5  sum of the odd bytes                    r6  sum of the whole words     r7  scratch
+   r8  next activations     lr  next start     r9, r10  upper halves and whole words of the odd bytes' blocks
+   r11, r12  the same of the even bytes'     on the stack: end of the activations, block, job */
+#if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
+
+#define BURNC_SCALE 20
+#define BURNC_SUMS 24
+#define BURNC_Y 40
+
+    .syntax unified
+
+    .macro next_activations
+    mov     r4, r8
+    ldmia   r4!, {r1}
+    mov     r8, r4
+    .endm
+
+/* Of the activation in r4: 8 cycles for 4 MACs. */
+    .macro multiply
+    ldmia   r0!, {r3}
+    lsrs    r7, r3, #8
+    ands    r7, r2
+    muls    r7, r4, r7
+    adds    r5, r5, r7
+    muls    r3, r4, r3
+    adds    r6, r6, r3
+    .endm
+
+    .macro first_two
+    sxtb    r4, r1
+    multiply
+    lsls    r4, r1, #16
+    asrs    r4, r4, #24
+    multiply
+    .endm
+
+    .macro last_two
+    lsls    r4, r1, #8
+    asrs    r4, r4, #24
+    multiply
+    asrs    r4, r1, #24
+    multiply
+    .endm
+
+    .macro four
+    next_activations
+    first_two
+    last_two
+    .endm
+
+    .macro begin_block
+    mov     r4, lr
+    ldmia   r4!, {r5}
+    mov     lr, r4
+    lsls    r6, r5, #8
+    adds    r6, r6, r5
+    .endm
+
+    .macro end_block
+    lsls    r7, r5, #8
+    subs    r6, r6, r7
+    add     r10, r5
+    asrs    r5, r5, #16
+    add     r9, r5
+    add     r12, r6
+    asrs    r6, r6, #16
+    add     r11, r6
+    .endm
+
+/* The byte of \sum: r8 limit, r9 multiplier, r10 fraction, r11 places, r12 rounding, lr zero, r6 step. */
+    .macro scale sum, at
+    cmp     \sum, r8
+    bls     1f
+    asrs    r4, \sum, #31
+    mov     \sum, r8
+    bics    \sum, r4
+1:
+    mov     r4, r10
+    muls    r4, \sum, r4
+    mov     r5, r11
+    lsrs    r4, r5
+    mov     r5, r9
+    cmp     \sum, lr
+    muls    \sum, r5, \sum          /* leaves the carry alone */
+    bcs     1f
+    subs    \sum, \sum, r6
+1:
+    adds    \sum, \sum, r4
+    add     \sum, r12
+    lsrs    \sum, \sum, #24
+    strb    \sum, [r7, #BURNC_Y - BURNC_SUMS + \at]
+    .endm
+
+    .section .text.burnc_dot_quads_s8_m0, "ax", %progbits
+    .balign 4
+    .thumb
+    .thumb_func
+    .globl  burnc_dot_quads_s8_m0
+    .type   burnc_dot_quads_s8_m0, %function
+burnc_dot_quads_s8_m0:
+    push    {r4-r7, lr}
+    mov     r4, r8
+    mov     r5, r9
+    mov     r6, r10
+    mov     r7, r11
+    push    {r4-r7}
+    movs    r7, r0
+    ldmia   r7!, {r0, r1, r3, r5, r6}
+    subs    r7, #20
+    mov     r8, r1
+    mov     lr, r3
+    push    {r5, r6, r7}
+    movs    r3, #0
+    mov     r9, r3
+    mov     r10, r3
+    mov     r11, r3
+    mov     r12, r3
+    movs    r2, #255
+    lsls    r3, r2, #16
+    orrs    r2, r3
+    cmp     r6, #4
+    bhi     1f
+    beq     .Lfours
+    b       .Ltwos
+1:
+    cmp     r6, #8
+    bhi     .Lsixteens
+    b       .Leights
+
+.Lfours:
+    begin_block
+    four
+    end_block
+    ldr     r7, [sp, #0]
+    cmp     r8, r7
+    bne     .Lfours
+    b       .Lend
+
+.Lsixteens:
+    begin_block
+    ldr     r7, [sp, #4]
+.Lsixteen:
+    push    {r7}
+    four
+    four
+    four
+    four
+    pop     {r7}
+    subs    r7, #16
+    beq     1f
+    b       .Lsixteen
+1:
+    end_block
+    ldr     r7, [sp, #0]
+    cmp     r8, r7
+    beq     1f
+    b       .Lsixteens
+1:
+    b       .Lend
+
+.Ltwos:
+    next_activations
+    begin_block
+    first_two
+    end_block
+    begin_block
+    last_two
+    end_block
+    ldr     r7, [sp, #0]
+    cmp     r8, r7
+    bne     .Ltwos
+    b       .Lend
+
+.Leights:
+    begin_block
+    four
+    four
+    end_block
+    ldr     r7, [sp, #0]
+    cmp     r8, r7
+    bne     .Leights
+
+.Lend:
+    pop     {r5, r6, r7}
+    mov     r1, r11
+    lsls    r0, r1, #16
+    mov     r2, r12
+    subs    r0, r2, r0
+    mov     r3, r9
+    lsls    r2, r3, #16
+    mov     r4, r10
+    subs    r2, r4, r2
+    ldr     r4, [r7, #BURNC_SCALE]
+    adds    r7, #BURNC_SUMS
+    ldr     r5, [r7, #0]
+    adds    r0, r0, r5
+    ldr     r5, [r7, #4]
+    adds    r1, r1, r5
+    ldr     r5, [r7, #8]
+    adds    r2, r2, r5
+    ldr     r5, [r7, #12]
+    adds    r3, r3, r5
+    ldmia   r4!, {r5, r6}
+    mov     r8, r5
+    mov     r9, r6
+    ldmia   r4!, {r5, r6}
+    mov     r10, r5
+    mov     r11, r6
+    ldmia   r4!, {r5, r6}
+    mov     r12, r5
+    mov     lr, r6
+    ldr     r6, [r4]
+    scale   r0, 0
+    scale   r1, 1
+    scale   r2, 2
+    scale   r3, 3
+    pop     {r4-r7}
+    mov     r8, r4
+    mov     r9, r5
+    mov     r10, r6
+    mov     r11, r7
+    pop     {r4-r7, pc}
+    .size   burnc_dot_quads_s8_m0, . - burnc_dot_quads_s8_m0
+
+#elif defined(__linux__) && defined(__ELF__)
+    .section .note.GNU-stack, "", %progbits
+#endif
