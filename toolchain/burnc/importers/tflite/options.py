@@ -30,6 +30,23 @@ _ENUMS = {
     "out_type": enum_names(tflite.TensorType),
 }
 _OPTION_TABLES = enum_names(tflite.BuiltinOptions)
+_NAMES = {name.lower() for name in _OPTION_TABLES.values()}
+
+# Tables that several operators share; the others are called as their operator is.
+_SHARED = {
+    "pool2doptions": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
+    "reduceroptions": ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "REDUCE_ANY", "REDUCE_ALL"),
+    "maximumminimumoptions": ("MAXIMUM", "MINIMUM"),
+}
+_SHARED_BY = {code: table for table, codes in _SHARED.items() for code in codes}
+
+
+def foreign_options(operator: Any, code: str) -> str:
+    """The name of the operator's options table where it is another operator's; '' where it is its own or none."""
+    class_name = _OPTION_TABLES.get(operator.BuiltinOptionsType(), "")
+    expected = _SHARED_BY.get(code, code.replace("_", "").lower() + "options")
+    is_own = class_name in ("", "NONE") or expected not in _NAMES or class_name.lower() == expected
+    return "" if is_own else class_name
 
 
 def read_options(operator: Any, count: Callable[[int], int]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 import tflite
 
 from burnc.errors import ModelFileError
-from burnc.importers.tflite.options import enum_names, read_options
+from burnc.importers.tflite.options import enum_names, foreign_options, read_options
 from burnc.ir import Array
 
 OPERATORS = enum_names(tflite.BuiltinOperator)
@@ -162,10 +162,14 @@ class _Reader:
         code = codes[operator.OpcodeIndex()]
         # Old files keep the code in a byte, new ones (also) in an int32.
         number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        name = OPERATORS.get(number, f"BUILTIN_{number}")
+        foreign = foreign_options(operator, name)
+        if foreign:
+            raise ModelFileError(f"operator {name} has the options of another one ({foreign})", where=self.where)
         options = read_options(operator, self._count)
         options["version"] = int(code.Version())
         return FileOperator(
-            code=OPERATORS.get(number, f"BUILTIN_{number}"),
+            code=name,
             custom=_text(code.CustomCode()),
             inputs=self._numbers(operator.InputsAsNumpy, operator.InputsLength),
             outputs=self._numbers(operator.OutputsAsNumpy, operator.OutputsLength),
