@@ -205,26 +205,35 @@ def test_uint8_filters_may_have_any_zero_point(tmp_path: Path):
         imported(pointwise.write(), tmp_path)
 
 
-@pytest.mark.parametrize(("source", "result"), [("uint8", "int8"), ("int8", "uint8"), ("float32", "uint8")])
-def test_quantize_to_and_from_uint8(source: str, result: str, tmp_path: Path):
-    def type_of(name: str, quant: QuantParams, unsigned: QuantParams) -> TensorType:
-        held = {"uint8": unsigned, "int8": quant}.get(name)
-        return TensorType(DType(name), (2, 40), held)
+ZEROS = {"uint8": (121, 140), "int8": (-7, 12), "int16": (0, 0), "int32": (0, 0)}
+PAIRS = [
+    ("uint8", "int8"), ("int8", "uint8"), ("int8", "int16"), ("int16", "int8"), ("int16", "int16"), ("int8", "int32"),
+    ("int16", "int32"), ("int32", "int8"), ("int32", "int16"), ("float32", "int8"), ("float32", "int16"),
+]  # fmt: skip
 
-    operator = Operator(
-        "QUANTIZE", [type_of(source, Q, UINT8)], [type_of(result, OTHER, UINT8_OTHER)], "QuantizeOptions"
-    )
-    graph = imported(operator.write(), tmp_path)
-    if source == "float32":
-        x = RNG.normal(0, 12, (2, 40)).astype(np.float32)
-        wanted = np.clip(np.floor(x / np.float32(0.13) + 0.5) + 140, 0, 255).astype(np.uint8)  # TFLM gives int8 alone
-    else:
-        low, high = DType(source).limits
-        x = RNG.integers(low, high + 1, (2, 40)).astype(source)
-        (wanted,) = TfliteMicro(operator.write()).run(x)
-    (got,) = computed(graph, x)
-    assert got.dtype == result
-    np.testing.assert_array_equal(got, wanted)
+
+@pytest.mark.parametrize(("source", "result"), PAIRS)
+def test_quantize_between_types(source: str, result: str, tmp_path: Path):
+    for scales in ((0.1, 0.13), (0.01, 0.3), (1.0, 0.001)):
+        quants = [QuantParams.per_tensor(s, ZEROS[t][i]) if t in ZEROS else None
+                  for i, (s, t) in enumerate(zip(scales, (source, result), strict=True))]  # fmt: skip
+        x, y = (TensorType(DType(t), (2, 200), q) for t, q in zip((source, result), quants, strict=True))
+        operator = Operator("QUANTIZE", [x], [y], "QuantizeOptions")
+        graph = imported(operator.write(), tmp_path)
+        low, high = (-100_000, 100_000) if source == "int32" else (-128, 127) if source == "float32" else x.dtype.limits
+        array = RNG.integers(low, high + 1, x.shape).astype(source)
+        (got,) = computed(graph, array)
+        assert got.dtype == result
+        np.testing.assert_array_equal(got, TfliteMicro(operator.write()).run(array)[0])
+
+
+def test_real_numbers_as_uint8(tmp_path: Path):
+    """TFLite Micro quantizes floats to signed integers alone."""
+    y = TensorType(DType.UINT8, (2, 40), UINT8_OTHER)
+    graph = imported(Operator("QUANTIZE", [real(2, 40)], [y], "QuantizeOptions").write(), tmp_path)
+    x = RNG.normal(0, 12, (2, 40)).astype(np.float32)
+    wanted = np.clip(np.floor(x / np.float32(0.13) + 0.5) + 140, 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(computed(graph, x)[0], wanted)
 
 
 @pytest.mark.parametrize("code", ["MAXIMUM", "MUL", "LOGISTIC"])

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burnc.ir import Node, Value
+from burnc.ir import DType, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import FileNode, onnx_op
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ identity = OpSpec(
     integer=lambda node, x: x,
     body=body,
     gradient=lambda b, node, dy: [dy],
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=tuple(t for t in DType if t.is_integer)),
     onnx=(onnx_op("Identity", build=from_onnx_identity), onnx_op("Dropout", build=from_onnx_dropout)),
     to_onnx=to_onnx,
     cases=(case((2, 3), kinds=ALL_KINDS), case(())),
