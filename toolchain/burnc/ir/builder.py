@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,19 @@ class Builder:
         self.graph = graph
         self.operators = operators
         self.anchor = anchor
-        self._value_names = {v.name for v in graph.values()}
-        self._node_names = {n.name for n in graph.nodes}
         self._made_nodes: list[tuple[Node, str]] = []
         self._made_values: list[tuple[Value, str]] = []
-        self._reserved = set(reserved) - self._value_names
+        self._reserved = set(reserved)
+        self._reserved -= self._value_names if self._reserved else set()
+
+    @cached_property
+    def _value_names(self) -> set[str]:
+        # Most builders of a pass make nothing, so names are gathered for the first thing that one makes.
+        return {v.name for v in self.graph.values()}
+
+    @cached_property
+    def _node_names(self) -> set[str]:
+        return {n.name for n in self.graph.nodes}
 
     def input(self, name: str, type: TensorType) -> Value:
         value = Value(self._declared_name(name), type)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from burnc.ir import Array, Builder, QuantParams, State, TensorType, Value
+from burnc.ir import Array, Builder, Node, QuantParams, State, TensorType, Value
 from burnc.numerics import dequantize, quantize
 
 ONNXRUNTIME = "com.microsoft"
@@ -129,26 +129,47 @@ class FileNode:
 
 def known_data(value: Value) -> Array | None:
     """A constant's data, also where operators compute it from constants alone (shape arithmetic, QDQ of constants)."""
-    node = value.producer
-    if node is None:
-        return value.data
+    held: dict[Value, Array] = {}
+    for each in _made_of_constants(value):
+        held[each] = _computed(each, held) if each.data is None else each.data
+    return held.get(value)
+
+
+def _made_of_constants(value: Value) -> list[Value]:
+    """What the value is computed from, each after its operands; nothing where a part is not known before a run."""
+    order: dict[Value, None] = {}
+    waiting = [(value, False)]
+    while waiting:
+        each, has_operands = waiting.pop()
+        if each in order:
+            continue
+        if has_operands or each.data is not None:
+            order[each] = None
+        elif each.producer is None or not _is_computable(each, each.producer):
+            return []
+        else:
+            waiting.append((each, True))
+            waiting += [(operand, False) for operand in each.producer.present_inputs]
+    return list(order)
+
+
+def _is_computable(value: Value, node: Node) -> bool:
     if node.op in ("quantize", "dequantize"):
-        source = node.input(0)
-        data = known_data(source)
-        if data is None:
-            return None
-        return dequantize(data, source.type) if node.op == "dequantize" else quantize(data, value.type, node.rounding)
-    if len(node.outputs) > 1 or any(v.type.quant is not None for v in [*node.present_inputs, value]):
-        return None
-    operands = [None if v is None else known_data(v) for v in node.inputs]
-    forward = getattr(node.operator, "forward", None)
-    if (
-        value.type.size > LARGEST_KNOWN
-        or forward is None
-        or not operands
-        or sum(o is not None for o in operands) < len(node.present_inputs)
-    ):
-        return None
+        return True
+    is_quantized = any(v.type.quant is not None for v in [*node.present_inputs, value])
+    has_meaning = getattr(node.operator, "forward", None) is not None and bool(node.inputs)
+    return has_meaning and len(node.outputs) == 1 and not is_quantized and value.type.size <= LARGEST_KNOWN
+
+
+def _computed(value: Value, held: Mapping[Value, Array]) -> Array:
+    node = value.producer
+    assert node is not None
+    operands = [None if v is None else held[v] for v in node.inputs]
+    if node.op == "dequantize":
+        return dequantize(held[node.input(0)], node.input(0).type)
+    if node.op == "quantize":
+        return quantize(held[node.input(0)], value.type, node.rounding)
+    forward: Any = getattr(node.operator, "forward", None)
     with np.errstate(all="ignore"):
         result: Array = np.asarray(forward(np, node.attrs, *operands)).astype(value.type.dtype.numpy)
     return result

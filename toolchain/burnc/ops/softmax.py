@@ -1,7 +1,8 @@
 """softmax: exp(beta x) over its sum along one axis. Sources: ONNX Softmax-13; TFLite SOFTMAX.
 
 Integers as TFLite Micro's reference kernel: gemmlowp's exp in Q0.31, 12 integer bits in the sum, result in 1/256 steps
-from -128, so that 1.0 becomes 127.
+from -128, so that 1.0 becomes 127. A result with other parameters, as ONNX files have it, is the same quotient in
+2**-23 steps, requantized once.
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.reduce_sum import ReduceAttrs
-from burnc.ops.requantize import Integers
+from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.softmax_int16 import split_at
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, same_real_type
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, is_near, same_real_type
 
 SCALED_DIFF_INTEGER_BITS = 5
 ACCUMULATION_INTEGER_BITS = 12
 # As many exponentials of 1.0 as the sum has room for.
+UNIT_INT8 = QuantParams.per_tensor(1 / 256, -128)
+FINE_BITS = 23
 LONGEST_INT8 = 2**ACCUMULATION_INTEGER_BITS - 1
 
 
@@ -115,16 +118,34 @@ def body_int8(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
         headroom = k.let("headroom", k.call("count_leading_zeros", total.value))
         fraction = k.call("wrapping_shift_left", total.value, headroom) & 0x7FFFFFFF
         scale = k.let("scale", one_over_one_plus_x(k, k.let("fraction", fraction)))
-        exponent = k.let("exponent", _exponent(k, y.type, headroom))
+        exponent = k.let("exponent", _exponent(k, k.node, headroom))
         for (i,) in k.reduce(length):
             power = powers.raw(largest.value - k.cast(x.raw(*outer, i, *inner), INT32))
             product = k.call("rounding_doubling_high_mul", scale, power)
-            y[*outer, i, *inner] = k.minimum(k.call("rounding_divide_by_pot", product, exponent) + least, most)
+            steps = k.call("rounding_divide_by_pot", product, exponent)
+            if is_requantized(k.node):
+                y[*outer, i, *inner] = k.to_output(k.scale_by(steps, _fine_factor(k.node)))
+            else:
+                y[*outer, i, *inner] = k.minimum(steps + least, most)
 
 
-def _exponent(k: KernelBuilder, y: TensorType, headroom: Expr) -> Expr:
+def is_requantized(node: Node) -> bool:
+    """Whether the int8 result has other parameters than TFLite's."""
+    y = node.output.type
+    return y.dtype is DType.INT8 and not is_near(y.quant, UNIT_INT8)
+
+
+def _fine_factor(node: Node) -> float:
+    return 2.0**-FINE_BITS / node.output.type.scale
+
+
+def _result_bits(node: Node) -> int:
+    return FINE_BITS if is_requantized(node) else 8 * node.output.type.dtype.bytes
+
+
+def _exponent(k: KernelBuilder, node: Node, headroom: Expr) -> Expr:
     """Places to shift by. Over 31 (rows of over 512 equal elements) TFLite is undefined; 31 makes those 0 or 1."""
-    return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - 8 * y.dtype.bytes - headroom, 31)
+    return k.minimum(ACCUMULATION_INTEGER_BITS + 31 - _result_bits(node) - headroom, 31)
 
 
 def integer(node: Node, x: Integers) -> Integers:
@@ -136,8 +157,10 @@ def integer(node: Node, x: Integers) -> Integers:
     total = rounding_divide_by_pot(power, ACCUMULATION_INTEGER_BITS).sum(axis=axis, keepdims=True)
     headroom = count_leading_zeros(total)
     scale = reciprocal_of_one_plus((total << headroom) - 2**31)
-    exponent = np.minimum(ACCUMULATION_INTEGER_BITS - headroom + 31 - 8 * result_type.bytes, 31)
+    exponent = np.minimum(ACCUMULATION_INTEGER_BITS - headroom + 31 - _result_bits(node), 31)
     result = rounding_divide_by_pot(rounding_doubling_high_mul(scale, power), exponent)
+    if is_requantized(node):
+        return to_output(node, rescaled(node, result, _fine_factor(node)))
     least, most = result_type.limits
     return np.clip(result + least, least, most).astype(result_type.numpy)
 
@@ -210,11 +233,12 @@ softmax = OpSpec(
     gradient=gradient,
     body_int16=softmax_int16.body,
     quant=QuantRule(
-        QuantParams.per_tensor(1 / 256, -128),
+        UNIT_INT8,
         {
             (DType.INT16, DType.INT16): QuantParams.per_tensor(2.0**-15, 0),
             (DType.INT8, DType.INT16): QuantParams.per_tensor(2.0**-16, -(2**15)),
         },
+        adjustable=True,
         dtypes=QUANTIZED,
     ),
     onnx=(

@@ -143,17 +143,18 @@ def test_max_pool_between_different_parameters_is_requantized() -> None:
     assert_all_int8(graph, "quantize", "max_pool2d")
 
 
-@pytest.mark.parametrize("scale", [1 / 256, 1 / 255, 0.009])
-def test_softmax_with_its_own_and_with_other_parameters(scale: float) -> None:
-    net = QdqNet((2, 10))
-    graph = net.imported(net.qdq(net.node("Softmax", net.qdq("x"), axis=-1), scale, -128), off_by_one=0.5)
-    assert_all_int8(graph, *(("softmax",) if scale == 1 / 256 else ("softmax", "quantize")))
+@pytest.mark.parametrize(("scale", "zero"), [(1 / 256, -128), (1 / 255, -128), (0.009, 0), (0.0003, -100)])
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_softmax_with_its_own_and_with_other_parameters(scale: float, zero: int, axis: int) -> None:
+    net = QdqNet((6, 10))
+    graph = net.imported(net.qdq(net.node("Softmax", net.qdq("x"), axis=axis), scale, zero), off_by_one=0.3)
+    assert_all_int8(graph, "softmax")
 
 
-def test_softmax_with_finer_steps_than_its_integer_form_stays_float() -> None:
+def test_log_softmax_with_finer_steps_than_its_integer_form_stays_float() -> None:
     net = QdqNet((2, 10))
-    graph = net.imported(net.qdq(net.node("Softmax", net.qdq("x"), axis=-1), 0.002, -128))
-    assert ops_of(graph) == ["dequantize", "softmax", "quantize"]
+    graph = net.imported(net.qdq(net.node("LogSoftmax", net.qdq("x"), axis=-1), 0.02, 127))
+    assert ops_of(graph) == ["dequantize", "log_softmax", "quantize"]
 
 
 def test_softmax_that_is_too_long_for_its_integer_form_stays_float() -> None:

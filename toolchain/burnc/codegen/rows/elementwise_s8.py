@@ -10,6 +10,7 @@ from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, is_int8
 from burnc.ir import Match, Node, op
 from burnc.numerics import quantize_multiplier
 from burnc.ops.add import LEFT_SHIFT
+from burnc.ops.softmax import is_requantized
 
 
 def _same_shapes(m: Match) -> bool:
@@ -83,7 +84,7 @@ def _lower_requantize(m: Match, emitter: Emitter) -> Call:
 def _softmax_is_last_axis(m: Match) -> bool:
     node = m.last
     rank = node.output.type.rank
-    return is_int8(node) and node.attrs.axis % rank == rank - 1
+    return is_int8(node) and node.attrs.axis % rank == rank - 1 and not is_requantized(node)
 
 
 def _lower_softmax(m: Match, emitter: Emitter) -> Call:
