@@ -24,12 +24,14 @@ from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE, STATES
 from burnc.ir.order import dataflow_order
 from burnc.numerics import dequantize
 from burnc.ops import operators
+from burnc.ops.mapping import ONNXRUNTIME
 from burnc.ops.spatial import NHWC_FROM_NCHW
 
 OPSET = 19
 """onnxruntime 1.32 breaks its own QDQ rewriting at opset 21 (output_dtype against y_zero_point)."""
 IR_VERSION = 9
-WRITTEN = (DType.INT8, DType.INT32)
+DOMAINS = {DType.INT8: "", DType.INT32: "", DType.INT16: ONNXRUNTIME}
+"""Where an element type's QuantizeLinear is: the standard's own has int16 from opset 21 only."""
 NOT_WRITTEN = (SOURCE, NOTES)
 """Metadata about the file that a graph came from, which is another file than the one that is written."""
 
@@ -46,9 +48,9 @@ def export_onnx(graph: Graph) -> onnx.ModelProto:
         raise UnsupportedError(
             [Unsupported(n.name, n.op, "the operator has no ONNX form (OpSpec.to_onnx)") for n in missing]
         )
-    wide = [n for n in graph.nodes for v in n.outputs if v.type.quant is not None and v.type.dtype not in WRITTEN]
+    wide = [n for n in graph.nodes for v in n.outputs if v.type.quant is not None and v.type.dtype not in DOMAINS]
     if wide:
-        why = f"ONNX before opset 21 quantizes to {', '.join(t.value for t in WRITTEN)} alone"
+        why = f"ONNX before opset 21 quantizes to {', '.join(t.value for t in DOMAINS)} alone"
         raise UnsupportedError([Unsupported(n.name, n.op, why) for n in dict.fromkeys(wide)])
     writer = _Writer(graph)
     for node in graph.nodes:
@@ -81,6 +83,7 @@ class _Writer:
         self.parameters: dict[tuple[Value, QuantParams], list[str]] = {}
         self.real_names: dict[Value, str] = {}
         self.quantized: dict[Value, str] = {}
+        self.read = {v for node in graph.nodes for v in node.present_inputs} | set(graph.results)
         for value in graph.outputs:
             if value.data is not None and value.type.quant is not None:
                 self.stored[value, ()] = self._initializer(self._fresh(f"{value.name}.quantized"), value.data)
@@ -96,7 +99,7 @@ class _Writer:
         assert spec.to_onnx is not None
         spec.to_onnx(self, node)
         for value in node.outputs:
-            if value.type.quant is not None:
+            if value.type.quant is not None and (value in self.read or len(node.outputs) == 1):
                 self._quantize_result(value)
         self.current = None
 
@@ -201,7 +204,8 @@ class _Writer:
         quant = value.type.quant
         assert quant is not None
         inputs = [name, *self._parameters(value, quant)]
-        return self._add("QuantizeLinear", inputs, [result], f"{value.name}.QuantizeLinear", _axis(quant))
+        name, domain = f"{value.name}.QuantizeLinear", DOMAINS[value.type.dtype]
+        return self._add("QuantizeLinear", inputs, [result], name, _axis(quant), domain)
 
     def _dequantize(self, value: Value, result: str) -> str:
         quant = value.type.quant
@@ -211,7 +215,8 @@ class _Writer:
 
     def _dequantize_linear(self, name: str, value: Value, quant: QuantParams, result: str) -> str:
         inputs = [name, *self._parameters(value, quant)]
-        return self._add("DequantizeLinear", inputs, [result], f"{value.name}.DequantizeLinear", _axis(quant))
+        name, domain = f"{value.name}.DequantizeLinear", DOMAINS[value.type.dtype]
+        return self._add("DequantizeLinear", inputs, [result], name, _axis(quant), domain)
 
     def _parameters(self, value: Value, quant: QuantParams) -> list[str]:
         """Initializers of scale and zero point; an int32 tensor has none of the latter, as the standard wants."""

@@ -1,4 +1,6 @@
-"""gru: a gated recurrent unit over a sequence. Sources: ONNX GRU-22; operands in recurrent.py.
+"""gru: a gated recurrent unit over a sequence; its integers are in gru_int8.py.
+
+Sources: ONNX GRU-22; operands in recurrent.py.
 
 Gates stand in the order z (update), r (reset), h (new): h' = (1 - z) new + z h, where
 new = g(w x + r (reset h) + b), or g(w x + b + reset (r h + b)) with ``linear_before_reset``.
@@ -9,12 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from burnc.ir import Node
 from burnc.kernel.builder import FLOAT32, KernelBuilder, Tensor
 from burnc.ops.case import weights
+from burnc.ops.gru_int8 import LARGEST_RESET, body_int8, integer
 from burnc.ops.mapping import onnx_op
-from burnc.ops.recurrent import Form, RecurrentAttrs, steps, through
+from burnc.ops.recurrent import LENGTHS, Form, RecurrentAttrs, steps, through
 from burnc.ops.recurrent_activations import OnArrays
-from burnc.ops.spec import OpSpec
+from burnc.ops.recurrent_int8 import check_quantized, quantization
+from burnc.ops.spec import OpSpec, QuantRule
 
 FORM = Form(3, ("h",), ("sigmoid", "tanh"), 2)
 
@@ -76,12 +81,19 @@ def forward(
     return through(xp, a, x, lengths, FORM.begin(xp, x, r, h0), step)
 
 
+def check(node: Node) -> None:
+    check_quantized(FORM, node, 255 if node.attrs.linear_before_reset else LARGEST_RESET)
+
+
 gru = OpSpec(
     name="gru",
     attrs=GruAttrs,
     infer=FORM.infer,
     forward=forward,
+    integer=integer,
     body=body,
+    body_int8=body_int8,
+    quant=QuantRule(check=check, own=quantization(FORM), integer_inputs=(LENGTHS,)),
     macs=FORM.macs,
     recurrent=FORM.recurrent,
     onnx=(onnx_op("GRU", build=FORM.from_onnx("gru", linear_before_reset=0)),),

@@ -15,25 +15,21 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import DType, Node, QuantParams, Value
+from burnc.ir import Node, QuantParams, Value
 from burnc.kernel.builder import FLOAT32, KernelBuilder, Tensor
 from burnc.ops.case import weights
-from burnc.ops.lstm_int8 import body_int8, check_quantized, integer
+from burnc.ops.lstm_int8 import body_int8, check_cell, integer
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
-from burnc.ops.recurrent import Form, RecurrentAttrs, clipped, steps, swapped, through
+from burnc.ops.recurrent import LENGTHS, Form, RecurrentAttrs, clipped, steps, swapped, through
 from burnc.ops.recurrent_activations import Mathematics, OnArrays
+from burnc.ops.recurrent_int8 import check_quantized, products, quantization
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule
 
 # Operands of TFLite's in the order of our gates: each has weights of its own.
 TFLITE_WEIGHTS, TFLITE_RECURRENT, TFLITE_BIAS = (1, 4, 2, 3), (5, 8, 6, 7), (12, 15, 13, 14)
 TFLITE_ABSENT, TFLITE_STATES = (*range(9, 12), 16, 17, *range(20, 24)), (18, 19)
-# Operand types: x, w, r, b, lengths, h, c, p.
-KINDS = {
-    x: (x, DType.INT8, DType.INT8, bias, DType.INT32, x, DType.INT16, DType.INT8)
-    for x, bias in ((DType.INT8, DType.INT32), (DType.INT16, DType.INT64))
-}
-FORM = Form(4, ("h", "c"), ("sigmoid", "tanh", "tanh"), 2, (("p", 3),), KINDS)
+FORM = Form(4, ("h", "c"), ("sigmoid", "tanh", "tanh"), 2, (("p", 3),))
 
 
 @dataclass(frozen=True)
@@ -106,8 +102,8 @@ def from_tflite(node: FileNode) -> list[Value]:
     h, c = (node.state(i) for i in TFLITE_STATES)
     w, r = (_joined(node, places, x) for places in (TFLITE_WEIGHTS, TFLITE_RECURRENT))
     bias = np.concatenate([node.constant(i, "a bias") for i in TFLITE_BIAS])
-    b = node.new_constant("b", np.concatenate([bias, 0 * bias])[None])
     batch, hidden = h.read.type.shape
+    b = node.new_constant("b", np.concatenate([bias, 0 * bias])[None], _bias_params(x, w, r, h.read))
     begin = [_shaped(node, s.read, (1, batch, hidden), f"{role}0") for s, role in ((h, "h"), (c, "c"))]
     sequence = x if major else swapped(node, x, "sequence")
     names = [f"{node.name}.{role}" for role in ("y", "h", "c")]
@@ -138,9 +134,20 @@ def _joined(node: FileNode, places: Sequence[int], x: Value) -> Value:
     return node.new_constant(f"w{places[0]}", np.concatenate(parts)[None], QuantParams.per_axis(rows, 1))
 
 
+def _bias_params(x: Value, w: Value, r: Value, h: Value) -> QuantParams | None:
+    if w.type.quant is None:
+        return None
+    return QuantParams.per_axis([*products(x.type.scale, w.type), *products(h.type.scale, r.type)], 1)
+
+
 def _shaped(node: FileNode, value: Value, shape: tuple[int, ...], role: str) -> Value:
     quant = value.type.quant
     return node.emit("reshape", [value], ReshapeAttrs(shape), last=False, name=f"{node.name}.{role}", quant=quant)
+
+
+def check(node: Node) -> None:
+    check_quantized(FORM, node, dtypes=QUANTIZED)
+    check_cell(node)
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
@@ -157,7 +164,7 @@ lstm = OpSpec(
     integer=integer,
     body=body,
     body_int8=body_int8,
-    quant=QuantRule(check=check_quantized, wide=True),
+    quant=QuantRule(check=check, own=quantization(FORM), integer_inputs=(LENGTHS,), wide=True),
     macs=FORM.macs,
     recurrent=FORM.recurrent,
     onnx=(onnx_op("LSTM", build=FORM.from_onnx("lstm", input_forget=0)),),

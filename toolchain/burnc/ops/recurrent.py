@@ -8,8 +8,8 @@ zero behind the end of a sequence; a reversed sequence begins at its own end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from burnc.errors import GraphError
@@ -59,8 +59,7 @@ class Form:
         states: names of what is remembered.
         activations: the operator's own, for one direction: first those of gates, then those of what is remembered.
         gate_activations: how many those of gates are.
-        after_states: names of further operands, each [D, n*H].
-        kinds: element types of the operands of integer forms, by that of x.
+        after_states: names of further operands, each [D, n*H]; they have no int8 form.
     """
 
     gates: int
@@ -68,7 +67,6 @@ class Form:
     activations: tuple[str, ...]
     gate_activations: int
     after_states: tuple[tuple[str, int], ...] = ()
-    kinds: Mapping[DType, tuple[DType, ...]] = field(default_factory=dict)
 
     @property
     def operands(self) -> int:
@@ -111,9 +109,12 @@ class Form:
         return tuple((place, number) for number, place in enumerate(self._state_places, start=1))
 
     def _kinds(self, x: DType) -> tuple[DType, ...]:
-        if x in self.kinds:
-            return self.kinds[x]
-        return tuple(DType.INT32 if i == LENGTHS else FLOAT32 for i in range(self.operands))
+        """Element types of the operands; beside int16 the bias is int64, and c is int16 in any case."""
+        if x not in (DType.INT8, DType.INT16):
+            return tuple(DType.INT32 if i == LENGTHS else FLOAT32 for i in range(self.operands))
+        bias = DType.INT64 if x is DType.INT16 else DType.INT32
+        states = (x, DType.INT16)[: len(self.states)]
+        return (x, DType.INT8, DType.INT8, bias, DType.INT32, *states, *[DType.INT8] * len(self.after_states))
 
     def _check_activations(self, a: RecurrentAttrs) -> None:
         count = len(self.activations) * len(a.backward)
@@ -166,6 +167,8 @@ class Form:
             if node.attribute("hidden_size", hidden) != hidden:
                 node.refuse(f"hidden_size = {node.attribute('hidden_size')} does not go with R {node.input(R).type}")
             operands = [node.inputs[i] if node.has_input(i) else None for i in range(self.operands)]
+            for i in self._state_places:
+                operands[i] = None if _is_zero(operands[i]) else operands[i]
             is_batch_first = bool(node.attribute("layout", 0))
             if is_batch_first:
                 for i in (X, *self._state_places):
@@ -255,6 +258,11 @@ class Form:
             self.case(attrs("forward", **further), (4, 3, 2), 2, None, ends),
             self.case(attrs("bidirectional", **further), (4, 3, 2), 2, *given),
         ]
+
+
+def _is_zero(value: Value | None) -> bool:
+    """What an absent operand means anyway."""
+    return value is not None and value.data is not None and not value.data.any()
 
 
 def _lengths(node: FileNode, x: Value | None) -> Value | None:

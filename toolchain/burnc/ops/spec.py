@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, DType, Node, QuantParams, TensorType, Value
+from burnc.ir import Array, Builder, DType, Node, QuantParams, TensorType, Value
 from burnc.ops.case import Case
 from burnc.ops.mapping import OnnxOp, TfliteOp
 
@@ -58,6 +58,31 @@ class OnnxWriter(Protocol):
         """Apply the node's activation range, move NCHW back to NHWC, and name the node's output."""
 
 
+class StaysFloatError(Exception):
+    """Raised by ``OwnQuantization.absorb`` where what stands around a node is not what its int8 form needs."""
+
+
+@dataclass(frozen=True)
+class OwnQuantization:
+    """How a node with several results, or several weights, becomes int8.
+
+    Attributes:
+        why_not: (node) -> why a float node has no int8 form; empty where it has one.
+        weights: (input, axis) of each constant that the quantizer makes int8 weights.
+        groups: (node) -> lists of its activations; each list shares int8 parameters.
+        wide: (node, largest magnitude by calibration) -> those of its values that become int16, with parameters.
+        absorb: (builder, node, twins, wanted) -> the results of its int8 form. ``twins`` are the integers that inputs
+            are dequantized from (None for other inputs), ``wanted`` the types that results are quantized to (None
+            where nothing reads one). Raises StaysFloatError.
+    """
+
+    why_not: Callable[[Node], str]
+    weights: tuple[tuple[int, int], ...]
+    groups: Callable[[Node], list[list[Value]]]
+    wide: Callable[[Node, Callable[[Value], float]], dict[Value, QuantParams]]
+    absorb: Callable[[Builder, Node, Sequence[Value | None], Sequence[TensorType | None]], list[Value]]
+
+
 @dataclass(frozen=True)
 class QuantRule:
     """How an operator's tensors are quantized.
@@ -74,6 +99,7 @@ class QuantRule:
         dtypes: element types that activations may have.
         wide: sums over int16 activations are int64, unless the bias is int32.
         check: checks a quantized node in place of all these, where an operator has rules of its own.
+        own: how a node becomes int8, where these do not say it.
     """
 
     result: str | QuantParams = "own"
@@ -87,6 +113,7 @@ class QuantRule:
     dtypes: tuple[DType, ...] = (DType.INT8,)
     wide: bool = False
     check: Callable[[Node], None] | None = None
+    own: OwnQuantization | None = None
 
     def fixed_params(self, operand: DType, result: DType) -> QuantParams | None:
         """What the result's parameters must be, whatever its range; None where there is a choice."""

@@ -7,6 +7,7 @@ quantized and how; this pass is the one place that makes it so.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from burnc.ir.metadata import IO
 from burnc.numerics import quantize
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
-from burnc.ops.spec import QUANTIZED, QuantRule
+from burnc.ops.spec import QUANTIZED, OwnQuantization, QuantRule, StaysFloatError
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
 
 WIDEST_BIAS = 2**46
@@ -40,6 +41,8 @@ class AbsorbQdq:
        Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
     6. Where all results are indices (arg_max), nothing needs to quantize them: the node reads the int8 values.
+    7. An operator with several results or weights says itself what it needs (``OwnQuantization``); each of its results
+       that anything reads is read by quantize nodes alone, all of them with the same parameters.
     """
 
     name = "absorb quantize and dequantize"
@@ -55,7 +58,10 @@ class AbsorbQdq:
         for node in graph.nodes:
             if node.op == "quantize" and _rejoin(graph, node):
                 return True
-            if node.op in ("quantize", "dequantize") or spec_of(node).quant is None or len(node.outputs) != 1:
+            rule = spec_of(node).quant
+            if rule is not None and rule.own is not None and _absorb_own(graph, node, rule.own, consumers):
+                return True
+            if node.op in ("quantize", "dequantize") or rule is None or rule.own or len(node.outputs) != 1:
                 continue
             if _reads_for_indices(graph, node):
                 return True
@@ -117,6 +123,36 @@ class AbsorbQdq:
         return True
 
 
+def _absorb_own(graph: Graph, node: Node, own: OwnQuantization, consumers: Mapping[Value, list[Node]]) -> bool:
+    """Rule 7."""
+    readers = [consumers.get(value, []) for value in node.outputs]
+    wanted = [{reader.output.type for reader in here} for here in readers]
+    is_quantized = node.outputs[0].type.quant is not None
+    if is_quantized or any(value in graph.results for value in node.outputs) or any(len(types) > 1 for types in wanted):
+        return False
+    if any(reader.op != "quantize" for here in readers for reader in here):
+        return False
+    twins = [None if v is None else _quantized_twin(v, DType.INT8, DType.INT16, DType.INT32) for v in node.inputs]
+    builder = Builder(graph, operators(), anchor=node)
+    try:
+        made = own.absorb(builder, node, twins, [next(iter(types), None) for types in wanted])
+    except StaysFloatError:
+        remove_dead_nodes(graph)
+        return False
+    for value, here in zip(made, readers, strict=True):
+        for reader in here:
+            replace_node(builder, reader, _with_type(builder, value, reader.output.type))
+    return True
+
+
+def _with_type(builder: Builder, value: Value, wanted: TensorType) -> Value:
+    """The value, requantized where its element type or its parameters differ."""
+    if (value.type.dtype, value.type.quant) == (wanted.dtype, wanted.quant):
+        return value
+    attrs = QuantizeAttrs(wanted.dtype.value)
+    return builder.node("quantize", [value], attrs, name=value.name + ".requantized", quant=wanted.quant)
+
+
 def _rejoin(graph: Graph, node: Node) -> bool:
     """Rule 5."""
     twin = _quantized_twin(node.input(0))
@@ -146,13 +182,13 @@ def _reads_for_indices(graph: Graph, node: Node) -> bool:
     return True
 
 
-def _quantized_twin(value: Value) -> Value | None:
-    """The int8 value that this float one is dequantized from."""
+def _quantized_twin(value: Value, *dtypes: DType) -> Value | None:
+    """The int8 value (or one of other types) that this float one is dequantized from."""
     source = value.producer
     if source is None or source.op != "dequantize":
         return None
     twin = source.input(0)
-    return twin if twin.type.dtype in QUANTIZED else None
+    return twin if twin.type.dtype in (dtypes or QUANTIZED) else None
 
 
 def _fits_weights(value: Value, axis: int) -> bool:

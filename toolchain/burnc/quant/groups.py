@@ -19,6 +19,10 @@ def why_not_int8(node: Node) -> str:
     spec, rule = spec_of(node), spec_of(node).quant
     if rule is None or spec.integer is None:
         return "the operator has no int8 form"
+    if rule.own is not None:
+        floats = [v for i, v in enumerate(node.inputs) if v is not None and i not in rule.integer_inputs]
+        is_float = all(v.type.dtype is DType.FLOAT32 for v in [*floats, *node.outputs])
+        return rule.own.why_not(node) if is_float else "its tensors are not all float32"
     if len(node.outputs) != 1:
         return "it has several results"
     inputs = rule.activations(node)
@@ -56,12 +60,13 @@ def activation_params(
     Raises:
         QuantizationError: a value has no range.
     """
-    nodes = list(nodes)
+    every = list(nodes)
+    nodes = [node for node in every if not _says_itself(node)]
     states = [(s.read, s.write) for s in graph.states]
-    groups = _grouped(nodes, states, apart=frozenset())
+    groups = _grouped(every, states, apart=frozenset())
     mixed = _mixed(groups, nodes)
     if mixed:
-        groups = _grouped(nodes, states, apart=mixed)
+        groups = _grouped(every, states, apart=mixed)
     fixed = {node.output: _fixed(node) for node in nodes}
     chosen: dict[Value, QuantParams] = {}
     constants = _constant_ranges(nodes, groups)
@@ -79,6 +84,25 @@ def activation_params(
     return chosen, groups
 
 
+def wide_params(
+    graph: Graph, nodes: Iterable[Node], ranges: Mapping[str, Range], chosen: Mapping[Value, QuantParams]
+) -> dict[Value, QuantParams]:
+    """Parameters of the values that become int16 (``OwnQuantization.wide``), unless another node makes them int8."""
+
+    def largest(value: Value) -> float:
+        if value.data is not None:
+            return float(np.abs(value.data).max(initial=0.0))
+        found = _range(graph, value, ranges)
+        return max(abs(found.low), abs(found.high))
+
+    wide: dict[Value, QuantParams] = {}
+    for node in nodes:
+        rule = spec_of(node).quant
+        if rule is not None and rule.own is not None:
+            wide |= {v: quant for v, quant in rule.own.wide(node, largest).items() if v not in chosen}
+    return wide
+
+
 def _range(graph: Graph, value: Value, ranges: Mapping[str, Range]) -> Range:
     if value.name not in ranges:
         raise QuantizationError(
@@ -87,6 +111,11 @@ def _range(graph: Graph, value: Value, ranges: Mapping[str, Range]) -> Range:
             hint="calibrate the graph that `prepare` returns",
         )
     return ranges[value.name]
+
+
+def _says_itself(node: Node) -> bool:
+    rule = spec_of(node).quant
+    return rule is not None and rule.own is not None
 
 
 def _fixed(node: Node) -> QuantParams | None:
@@ -105,6 +134,16 @@ def _activations(node: Node) -> list[Value]:
     return rule.activations(node)
 
 
+def _own_groups(node: Node) -> list[list[Value]]:
+    """The activations of a node, those that share parameters together."""
+    rule = spec_of(node).quant
+    assert rule is not None
+    if rule.own is not None:
+        return [group for group in rule.own.groups(node) if group]
+    values = [v for v in [*rule.activations(node), node.output] if not v.is_constant]
+    return [values] if rule.result == "same" else [[value] for value in values]
+
+
 def _grouped(
     nodes: Iterable[Node], states: Iterable[tuple[Value, Value]], apart: frozenset[Value]
 ) -> dict[Value, Value]:
@@ -119,12 +158,11 @@ def _grouped(
         return value
 
     for node in nodes:
-        for value in [*_activations(node), node.output]:
-            if value.is_constant:
-                continue
-            find(value)
-            if _shares(node) and value not in apart:
-                parent[find(value)] = find(node.output)
+        for group in _own_groups(node):
+            for value in group:
+                find(value)
+                if value not in apart:
+                    parent[find(value)] = find(group[-1])
     for read, write in states:
         if read in parent and not write.is_constant and write not in apart:
             parent[find(write)] = find(read)

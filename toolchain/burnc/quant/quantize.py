@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,11 +16,12 @@ from burnc.ir import Array, Builder, DType, Graph, Node, QuantParams, TensorType
 from burnc.ir.metadata import IO
 from burnc.numerics import quantize as quantize_values
 from burnc.ops import operators, spec_of
+from burnc.ops.quantize import QuantizeAttrs
 from burnc.ops.spec import QuantRule
 from burnc.passes import AbsorbEdges, AbsorbQdq, DropIdentity, RemoveDeadCode, canonical_passes, run_passes
 from burnc.passes.lower_batch_norm import LowerBatchNorm
 from burnc.quant.accumulators import check_accumulators
-from burnc.quant.groups import activation_params, why_not_int8
+from burnc.quant.groups import activation_params, why_not_int8, wide_params
 from burnc.quant.observers import Range, params
 from burnc.quant.weights import LARGEST_OPERAND, QuantizedWeights, check_finite, quantize_weights
 
@@ -84,10 +85,13 @@ def quantize(
     nodes = [node for node in result.nodes if not reasons[node.name]]
     _check_constants(result)
     chosen, groups = activation_params(result, nodes, ranges)
-    weights = _fitted(nodes, chosen, groups, options)
+    wide = wide_params(result, nodes, ranges, chosen)
+    plain = [node for node in nodes if _rule(node).own is None]
+    weights = _fitted(plain, chosen, groups, options)
     warnings = [_warning(node, channel) for node in nodes if node in weights for channel in weights[node].widened]
-    _insert_constants(result, nodes, chosen, weights)
-    _insert_activations(result, nodes, chosen)
+    _insert_constants(result, plain, chosen, weights)
+    _insert_own_weights(result, nodes, chosen, options)
+    _insert_activations(result, nodes, {**chosen, **wide}, wide)
     edges = [AbsorbEdges()] if options.io_type == "int8" else []
     run_passes(result, [AbsorbQdq(), *edges, DropIdentity(), RemoveDeadCode()])
     left = [
@@ -221,13 +225,32 @@ def _insert_constants(
         builder.settle_names()
 
 
-def _insert_activations(graph: Graph, nodes: list[Node], chosen: Mapping[Value, QuantParams]) -> None:
+def _insert_own_weights(
+    graph: Graph, nodes: list[Node], chosen: Mapping[Value, QuantParams], options: QuantizeOptions
+) -> None:
+    """The weights of nodes that say themselves how they become int8; their other constants they quantize themselves."""
+    for node in nodes:
+        own = _rule(node).own
+        if own is None:
+            continue
+        builder = Builder(graph, operators(), anchor=node)
+        for index, axis in own.weights:
+            value = node.input(index)
+            made = quantize_weights(_data(value), axis if options.per_axis else None)
+            held = builder.constant(value.name, made.data, made.quant)
+            node.inputs[index] = builder.node("dequantize", [held], name=value.name + ".dequantize")
+        builder.settle_names()
+
+
+def _insert_activations(
+    graph: Graph, nodes: list[Node], chosen: Mapping[Value, QuantParams], wide: Container[Value]
+) -> None:
     """Insert quantize and dequantize behind every value that an int8 node reads or makes.
 
     The int8 value takes the name of an inner float value whose producer becomes int8. Edges keep their names, and so do
-    results of float nodes; the int8 value's name then ends in ``.quantized``.
+    results of float nodes; the int8 value's name then ends in ``.quantized``. Those in ``wide`` become int16.
     """
-    produced = {node.output for node in nodes}
+    produced = {value for node in nodes for value in node.outputs}
     for value, quant in chosen.items():
         anchor: Node | None
         if value.producer is None:
@@ -240,6 +263,7 @@ def _insert_activations(graph: Graph, nodes: list[Node], chosen: Mapping[Value, 
         quantized = builder.node(
             "quantize",
             [value],
+            QuantizeAttrs("int16" if value in wide else "int8"),
             name=name + ".quantize",
             outputs=[name + ".quantized"],
             quant=quant,
