@@ -87,6 +87,5 @@ def hard_inputs(graph: Graph, seed: int = 0) -> Iterator[dict[str, Array]]:
 
 def _matched(x: Value, w: Value, sign: int) -> Array:
     assert w.data is not None
-    rows = w.data.reshape(w.data.shape[0], -1).astype(np.int16)
-    pixels = rows[np.arange(x.type.size // rows.shape[1]) % len(rows)]
-    return np.where(sign * pixels >= 0, 127, -128).astype(np.int8).reshape(x.type.shape)
+    repeated = np.resize(w.data.astype(np.int16), x.type.shape)
+    return np.where(sign * repeated >= 0, 127, -128).astype(np.int8)

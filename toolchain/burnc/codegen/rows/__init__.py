@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnc.codegen.rows import (
     convolution_s8,
+    cortex_dsp,
     cortex_m0,
     elementwise_s8,
     pooling_s8,
@@ -13,6 +14,7 @@ from burnc.codegen.rows.row import Emitter, KernelRow
 ROWS: tuple[KernelRow, ...] = (
     *convolution_s8.ROWS,
     *cortex_m0.ROWS,
+    *cortex_dsp.ROWS,
     *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
 )

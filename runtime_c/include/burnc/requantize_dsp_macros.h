@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: 0BSD */
+/* Macros of the assembly for cores with the DSP extension: the constants of requantize_dsp.h at work.
+   r7 multiplier, r8 and r9 rounding, r10 places; r11, r12 the 64-bit product, lr the sign. */
+#ifndef BURNC_REQUANTIZE_DSP_MACROS_H
+#define BURNC_REQUANTIZE_DSP_MACROS_H
+/* clang-format off */
+
+/* Six instructions; \sum becomes the int8 result. */
+    .macro requantize sum
+    asr     lr, \sum, #31
+    adds    r11, r8, lr, lsl #31
+    adc     r12, r9, lr
+    smlal   r11, r12, \sum, r7
+    asr     \sum, r12, r10
+    ssat    \sum, #8, \sum
+    .endm
+
+/* The general form: \mask is 0 where the sign does not count. Limits are applied by `clamp`. */
+    .macro requantize_general sum, mask
+    and     lr, \mask, \sum, asr #31
+    adds    r11, r8, lr, lsl #31
+    adc     r12, r9, lr
+    smlal   r11, r12, \sum, r7
+    lsl     r12, r12, #1
+    orr     r12, r12, r11, lsr #31
+    asr     \sum, r12, r10
+    .endm
+
+    .macro clamp sum, low, high
+    cmp     \sum, \low
+    it      lt
+    movlt   \sum, \low
+    cmp     \sum, \high
+    it      gt
+    movgt   \sum, \high
+    .endm
+
+#endif

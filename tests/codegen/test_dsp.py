@@ -1,0 +1,84 @@
+"""The kernels for Cortex-M cores with the DSP extension: their C twins on the host, the assembly on emulated chips."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burnc.backends import device
+from burnc.boards import load_board
+from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.rows import cortex_dsp
+from burnc.codegen.rows.scaling_dsp import dsp_constants
+from burnc.devices.board import BoardBackend
+from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
+from codegen.dsp_nets import many_layers
+from codegen.exported import build, run_driver, write
+from codegen.pointwise_nets import hard_inputs
+from requirements import requires
+
+SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+OPTIONS = LowerOptions(name="net", core="cortex-m4")
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return many_layers()
+
+
+@pytest.fixture(scope="module")
+def runs(graph):
+    inputs = list(hard_inputs(graph))
+    executable = device("numpy").compile(graph)
+    return [(arrays, executable.run(arrays)) for arrays in inputs]
+
+
+def assert_equal(graph, got, wanted):
+    for value in graph.outputs:
+        np.testing.assert_array_equal(got[value.name], wanted[value.name])
+
+
+def test_they_take_every_layer_on_their_cores_and_none_elsewhere(graph):
+    names = {row.name for row in cortex_dsp.ROWS}
+    for core in ("cortex-m4", "cortex-m7", "cortex-m33"):
+        assert {step.row for step in lower(graph, load_board("host"), LowerOptions(core=core)).steps} == names
+    for core in ("cortex-m3", "cortex-m0plus", "rv32imc"):
+        assert not names & {step.row for step in lower(graph, load_board("host"), LowerOptions(core=core)).steps}
+
+
+@requires("gcc")
+def test_the_twins_under_sanitizers(graph, runs, tmp_path):
+    exported = write(lower(graph, load_board("host"), OPTIONS), tmp_path)
+    results = run_driver(build(exported, SANITIZE), exported.program, [arrays for arrays, _ in runs])
+    for got, (_, wanted) in zip(results, runs, strict=True):
+        assert_equal(graph, got, wanted)
+
+
+@requires("arm compiler", "host compiler", "qemu-system-arm")
+@pytest.mark.parametrize("board", ["cortex-m4", "cortex-m33"])
+def test_the_assembly(graph, runs, board):
+    executable = BoardBackend(board).compile(graph)
+    for arrays, wanted in runs:
+        assert_equal(graph, executable.run(arrays), wanted)
+    executable.close()
+
+
+def test_the_constants_requantize_as_two_roundings_do(graph):
+    """Around every step from one result to the next, and at the ends of what an accumulator may be."""
+    for node in graph.nodes:
+        bias_and_rest = dsp_constants(node).astype(np.int64)
+        factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), len(bias_and_rest))
+        for constants, factor in zip(bias_and_rest, factors, strict=True):
+            multiplier, shift = quantize_multiplier(float(factor))
+            if int(constants[1]) == 0:
+                continue  # the one result of a channel that has no other; the layers above try it
+            steps = np.clip((np.arange(-256, 257) - 0.5) / factor, -(2**30), 2**30).astype(np.int64)
+            sums = np.unique(np.concatenate([steps + d for d in (-2, -1, 0, 1, 2)]))
+            wanted = multiply_by_quantized_multiplier(sums.astype(np.int32), multiplier, shift)
+            general = shift == 0 or constants[4] == -shift
+            rounding = (int(constants[3]) << 32) + int(constants[2])
+            rounding -= 1 << 64 if rounding >= 1 << 63 else 0
+            places = (31 if general else 32) + (int(constants[4]) & 255)
+            sign = 0 if int(constants[4]) >> 8 else 1 << 31
+            got = [(int(s) * multiplier + rounding - (sign if s < 0 else 0)) >> places for s in sums]
+            np.testing.assert_array_equal(np.array(got) - node.output.type.zero_point, wanted)
