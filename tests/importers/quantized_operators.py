@@ -225,4 +225,14 @@ def integer_operators() -> Writer:
         axis=0,
     )
     w.node("dequantize_known", "DequantizeLinear", [w.given(x[0]), *w.params(0.017, 4)], MICROSOFT, out=np.float32)
+    scales = [w.given(np.array(0.02, np.float32)), w.constant(np.array([0.1, 0.2, 0.4, 0.05], np.float32))]
+    for label, rest in (
+        ("to_float", []),
+        ("to_float_biased", [zero, w.constant(np.uint8(7)), w.constant(np.ones(4, np.float32))]),
+    ):
+        factors = [w.given(x), w.constant(w.integers(7, 4)), *scales]
+        w.node(label, "MatMulIntegerToFloat", [*factors, *rest], MICROSOFT, out=np.float32)
+    floats = w.given(w.rng.normal(1, 3, (5, 7)).astype(np.float32))
+    weights = [w.constant(w.integers(7, 4)), w.constant(np.array(0.1, np.float32)), w.constant(np.uint8(99))]
+    w.node("dynamic", "DynamicQuantizeMatMul", [floats, *weights], MICROSOFT, out=np.float32)
     return w

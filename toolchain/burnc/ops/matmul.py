@@ -19,8 +19,8 @@ from burnc.kernel.expr import Expr
 from burnc.ops import einsum, spectral
 from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, case
-from burnc.ops.integer_form import differences
-from burnc.ops.mapping import FileNode, onnx_op, tflite_op
+from burnc.ops.integer_form import differences, matmul_of_dynamic, matmul_to_float
+from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, requantized
 from burnc.ops.reshape import ReshapeAttrs
@@ -159,6 +159,8 @@ matmul = OpSpec(
         onnx_op("Einsum", build=einsum.from_onnx),
         onnx_op("DFT", build=spectral.dft),
         onnx_op("MatMulInteger", build=from_onnx_integer, integers=True),
+        onnx_op("MatMulIntegerToFloat", build=matmul_to_float, domain=ONNXRUNTIME, integers=True),
+        onnx_op("DynamicQuantizeMatMul", build=matmul_of_dynamic, domain=ONNXRUNTIME, integers=True),
         onnx_op("QLinearMatMul", build=quantized_form(from_onnx, 0, 3, axes=(-2, -1)), integers=True),
     ),
     tflite=(tflite_op("BATCH_MATMUL", build=from_tflite),),

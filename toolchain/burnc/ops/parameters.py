@@ -54,16 +54,16 @@ def spread(node: FileNode, index: int, to: DType) -> Value:
     """A parameter as an operand that broadcasts over input 0, in another element type."""
     x, value = node.input(0), node.input(index)
     if value.type.dtype is not to:
-        value = _op(node, "cast", [value], to=to.value)
+        value = op_of(node, "cast", [value], to=to.value)
     block, shape = int(node.attribute("block_size", 0)), value.type.shape
     if block:
         axis = int(node.attribute("axis", 1)) % x.type.rank
         indices = node.new_constant("block", np.arange(x.type.shape[axis]) // block)
         if len(shape) != x.type.rank or not 0 <= int(indices.data.max(initial=0)) < shape[axis]:  # type: ignore[union-attr]
             node.refuse(f"{list(shape)} scales in blocks of {block} do not go with shape {list(x.type.shape)}")
-        return _op(node, "gather", [value, indices], axis=axis)
+        return op_of(node, "gather", [value, indices], axis=axis)
     wanted = spread_shape(node, shape)
-    return value if wanted == shape else _op(node, "reshape", [value], shape=wanted)
+    return value if wanted == shape else op_of(node, "reshape", [value], shape=wanted)
 
 
 def spread_shape(node: FileNode, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -82,12 +82,12 @@ def quantized_by_inputs(node: FileNode, to: str) -> Value:
     x = node.input(0)
     if to not in CARRIED:
         node.refuse(f"quantization to {to} by computed parameters is not supported")
-    x = x if x.type.dtype is DType.FLOAT32 else _op(node, "cast", [x], to="float32")
-    steps = _op(node, "round", [_op(node, "div", [x, spread(node, 1, DType.FLOAT32)])])
+    x = x if x.type.dtype is DType.FLOAT32 else op_of(node, "cast", [x], to="float32")
+    steps = op_of(node, "round", [op_of(node, "div", [x, spread(node, 1, DType.FLOAT32)])])
     if node.has_input(2):
-        steps = _op(node, "add", [steps, spread(node, 2, DType.FLOAT32)])
+        steps = op_of(node, "add", [steps, spread(node, 2, DType.FLOAT32)])
     low, high = DType(to).limits
-    inside = _op(node, "clip", [steps], activation_min=float(low), activation_max=float(high))
+    inside = op_of(node, "clip", [steps], activation_min=float(low), activation_max=float(high))
     return node.emit("cast", [inside], node.builder.operators["cast"].attrs(to))
 
 
@@ -98,13 +98,14 @@ def dequantized_by_inputs(node: FileNode) -> Value:
         node.refuse(f"%{x.name} is quantized by other parameters: {x.type}")
     if x.type.dtype.value not in (*CARRIED, "int32"):
         node.refuse(f"dequantization of {x.type.dtype.value} is not supported")
-    steps = x if x.type.dtype is DType.INT32 else _op(node, "cast", [x], to="int32")
+    steps = x if x.type.dtype is DType.INT32 else op_of(node, "cast", [x], to="int32")
     if node.has_input(2):
-        steps = _op(node, "sub", [steps, spread(node, 2, DType.INT32)])
-    real = _op(node, "cast", [steps], to="float32")
+        steps = op_of(node, "sub", [steps, spread(node, 2, DType.INT32)])
+    real = op_of(node, "cast", [steps], to="float32")
     return node.emit("mul", [real, spread(node, 1, DType.FLOAT32)])
 
 
-def _op(node: FileNode, op: str, inputs: list[Value], **attributes: Any) -> Value:
+def op_of(node: FileNode, op: str, inputs: list[Value], **attributes: Any) -> Value:
+    """An operator inside a mapping, named after it."""
     attrs = node.builder.operators[op].attrs(**attributes)
     return node.emit(op, inputs, attrs, last=False, name=f"{node.name}.{op}")
