@@ -277,3 +277,40 @@ def test_quantized_constants_may_be_outputs_and_read_by_nodes():
     model = export_onnx(graph)
     onnx.checker.check_model(model, full_check=True)
     assert print_graph(_read_back(model.SerializeToString())) == print_graph(graph)
+
+
+def test_floats_between_integers_stay_floats_in_a_file_of_ours_alone():
+    """In anyone else's the quantize behind an operator says how that is quantized."""
+    graph = Graph("mixed")
+    b = Builder(graph, operators())
+    sides = [
+        b.input(name, TensorType(DType.INT8, (3, 40), QuantParams.per_tensor(scale, zero)))
+        for name, scale, zero in (("x", 0.1, -7), ("z", 0.037, 11))
+    ]
+    largest = b.node("maximum", [b.node("dequantize", [v]) for v in sides], name="largest")
+    y = b.node("quantize", [largest], outputs=("y",), quant=QuantParams.per_tensor(0.137, 3), rounding="half_away")
+    graph.outputs = [y]
+    model = export_onnx(graph)
+    assert print_graph(_read_back(model.SerializeToString())) == print_graph(graph)
+    for entry in list(model.metadata_props):
+        if entry.key == "burnc.floats":
+            model.metadata_props.remove(entry)
+    assert "dequantize" not in {node.op for node in _read_back(model.SerializeToString()).nodes}
+
+
+def test_integers_that_onnx_has_no_quantized_form_of_are_refused():
+    graph = Graph("wide")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT8, (3,), QuantParams.per_tensor(0.1)))
+    attrs = operators()["quantize"].attrs("int32")
+    graph.outputs = [b.node("quantize", [x], attrs, outputs=("y",), quant=QuantParams.per_tensor(0.01))]
+    with pytest.raises(UnsupportedError, match="has no quantized int32 there"):
+        export_onnx(graph)
+    graph = Graph("wide sums")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT16, (1, 2), QuantParams.per_tensor(0.5)))
+    weights = b.constant("w", np.ones((1, 2), np.int8), QuantParams.per_tensor(0.5))
+    bias = b.constant("b", np.array([7], np.int64), QuantParams.per_tensor(0.25))
+    graph.outputs = [b.node("fully_connected", [x, weights, bias], outputs=("y",), quant=QuantParams.per_tensor(0.5))]
+    with pytest.raises(UnsupportedError, match="has no quantized int64 there"):
+        export_onnx(graph)

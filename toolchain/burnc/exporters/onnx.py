@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 
 from burnc.errors import Unsupported, UnsupportedError
 from burnc.ir import Array, DType, Graph, Node, QuantParams, State, TensorType, Value
-from burnc.ir.metadata import IO, NAMES, NOTES, SOURCE, STATES
+from burnc.ir.metadata import FLOATS, IO, NAMES, NOTES, SOURCE, STATES
 from burnc.ir.order import dataflow_order
 from burnc.numerics import dequantize
 from burnc.ops import operators
@@ -48,14 +48,21 @@ def export_onnx(graph: Graph) -> onnx.ModelProto:
         raise UnsupportedError(
             [Unsupported(n.name, n.op, "the operator has no ONNX form (OpSpec.to_onnx)") for n in missing]
         )
-    wide = [n for n in graph.nodes for v in n.outputs if v.type.quant is not None and v.type.dtype not in DOMAINS]
+    wide = [Unsupported(n.name, n.op, why) for n in graph.nodes if (why := _why_types_fail(n))]
     if wide:
-        why = f"ONNX before opset 21 quantizes to {', '.join(t.value for t in DOMAINS)} alone"
-        raise UnsupportedError([Unsupported(n.name, n.op, why) for n in dict.fromkeys(wide)])
+        raise UnsupportedError(wide)
     writer = _Writer(graph)
     for node in graph.nodes:
         writer.write(node)
     return writer.model()
+
+
+def _why_types_fail(node: Node) -> str:
+    """int32 is what a bias has, and nothing is quantized to it."""
+    results = [v.type.dtype for v in node.outputs if v.type.quant is not None]
+    held = [v.type.dtype for v in node.present_inputs if v.type.quant is not None]
+    missing = [t for t in results if t not in DOMAINS or t is DType.INT32] + [t for t in held if t not in DOMAINS]
+    return f"ONNX before opset 21 has no quantized {missing[0].value} there" if missing else ""
 
 
 def onnx_bytes(graph: Graph) -> bytes:
@@ -302,6 +309,11 @@ class _Writer:
     def _metadata(self) -> dict[str, str]:
         facts = {key: text for key, text in self.graph.metadata.items() if not key.startswith(NOT_WRITTEN)}
         facts.pop(IO, None)
+        facts.pop(FLOATS, None)
+        read = [n.input(0) for n in self.graph.nodes if n.op == "quantize"]
+        floats = {v.name for v in read if v.producer is not None and v.type.quant is None}
+        if floats:
+            facts[FLOATS] = json.dumps(sorted(floats))
         if any(value.type.quant is not None for value in self.graph.values()):
             edges = [*self.graph.given, *self.graph.outputs]
             quantized = {value.name: value.type.dtype.value for value in edges if value.type.quant is not None}

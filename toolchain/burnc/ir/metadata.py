@@ -11,6 +11,9 @@ SOURCE = "source."
 IO = "burnc.io"
 """JSON, input or output name -> quantized element type (ONNX has float edges). Present where anything is quantized."""
 
+FLOATS = "burnc.floats"
+"""JSON, names of values that are float although quantize follows: their operators are not to become integer ones."""
+
 STATES = "burnc.states"
 """JSON, [{"input": name, "output": name, "initial": number or flat list}, …]: edges that are state (ONNX has none)."""
 

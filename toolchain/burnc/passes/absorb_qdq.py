@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Graph, Node, QuantParams, State, TensorType, Value
-from burnc.ir.metadata import IO
+from burnc.ir.metadata import FLOATS, IO
 from burnc.numerics import quantize
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
@@ -41,6 +41,7 @@ class AbsorbQdq:
        Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
     6. Where all results are indices (arg_max), nothing needs to quantize them: the node reads the int8 values.
+    7. What a file that burnc wrote names as float stays so, and quantize behind it what it is.
     7. An operator with several results or weights says itself what it needs (``OwnQuantization``); each of its results
        that anything reads is read by quantize nodes alone, all of them with the same parameters.
     """
@@ -54,8 +55,10 @@ class AbsorbQdq:
         return changed
 
     def _change_one(self, graph: Graph) -> bool:
-        consumers = graph.consumers()
+        consumers, floats = graph.consumers(), _floats(graph)
         for node in graph.nodes:
+            if any(v.name in floats for v in (node.inputs[:1] if node.op == "quantize" else node.outputs) if v):
+                continue
             if node.op == "quantize" and _rejoin(graph, node):
                 return True
             rule = spec_of(node).quant
@@ -151,6 +154,14 @@ def _with_type(builder: Builder, value: Value, wanted: TensorType) -> Value:
         return value
     attrs = QuantizeAttrs(wanted.dtype.value)
     return builder.node("quantize", [value], attrs, name=value.name + ".requantized", quant=wanted.quant)
+
+
+def _floats(graph: Graph) -> frozenset[str]:
+    """Rule 7."""
+    try:
+        return frozenset(json.loads(graph.metadata.get(FLOATS, "[]")))
+    except (ValueError, TypeError, RecursionError):
+        return frozenset()
 
 
 def _rejoin(graph: Graph, node: Node) -> bool:
