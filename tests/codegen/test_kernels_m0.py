@@ -1,0 +1,124 @@
+"""Convolutions, fully connected layers and sums for Cortex-M0 and M0+: twins here, assembly on an emulated chip."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burnc.backends import device
+from burnc.boards import load_board
+from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.rows.add_m0 import fit_linear_form
+from burnc.devices.board import BoardBackend
+from burnc.ir import Graph
+from codegen.layer_nets import RELU, Layers, hard_inputs
+from requirements import requires
+
+HOST = load_board("host")
+M0 = LowerOptions(core="cortex-m0plus")
+
+
+def convolutions() -> Graph:
+    """First layers, narrow and wide ones, all paddings, strides, a dilation, batches, odd numbers of everything."""
+    net = Layers()
+    net.conv((1, 6, 5, 3), 8, (3, 3), pad=(1, 1, 1, 1), zero_points=(-128, -128), activation=RELU)
+    net.conv((1, 11, 6, 1), 7, (10, 4), stride=(2, 2), pad=(4, 1, 5, 1), zero_points=(83, -128), activation=RELU)
+    net.conv((2, 5, 5, 4), 5, (3, 3), pad=(0, 1, 1, 0), kind="signs")
+    net.conv((1, 4, 7, 16), 16, (3, 3), pad=(1, 1, 1, 1), stride=(2, 2), zero_points=(127, 127))
+    net.conv((1, 5, 5, 6), 4, (1, 1), stride=(2, 2), kind="sparse")
+    net.conv((1, 7, 7, 5), 3, (2, 3), dilation=(1, 2), pad=(1, 2, 0, 2), zero_points=(-128, 40))
+    net.conv((1, 3, 3, 8), 1, (3, 3), kind="small")
+    net.conv((1, 3, 3, 8), 2, (3, 3), pad=(1, 1, 1, 1), kind="signs", activation=RELU, zero_points=(5, -128))
+    net.conv((1, 4, 4, 8), 16, (3, 3), kind="sparse", activation=RELU, zero_points=(5, -128))
+    return net.finished()
+
+
+def depthwise() -> Graph:
+    net = Layers()
+    relu = {"zero_points": (-128, -128), "activation": RELU, "depthwise": True}
+    net.conv((1, 6, 5, 8), 8, (3, 3), pad=(1, 1, 1, 1), **relu)
+    net.conv((1, 7, 8, 3), 3, (3, 3), pad=(0, 0, 1, 1), stride=(2, 2), kind="signs", **relu)
+    net.conv((2, 4, 4, 5), 5, (3, 3), pad=(1, 1, 1, 1), stride=(2, 2), kind="sparse", **relu)
+    net.conv((1, 5, 4, 2), 2, (3, 3), kind="lowest", **relu)
+    net.conv((1, 9, 2, 6), 6, (3, 3), pad=(2, 1, 0, 1), **{**relu, "zero_points": (17, -128)})
+    net.conv((1, 3, 3, 300), 300, (3, 3), pad=(1, 1, 1, 1), kind="small", **relu)
+    return net.finished()
+
+
+def fully_connected() -> Graph:
+    net = Layers()
+    net.fully_connected(1, 64, 8, kind="small", activation=RELU, zero_points=(-128, -128))
+    net.fully_connected(1, 128, 8)
+    net.fully_connected(3, 8, 7, kind="signs")
+    net.fully_connected(2, 37, 6, kind="sparse", zero_points=(127, -128))
+    net.fully_connected(1, 40, 4, kind="lowest")
+    net.fully_connected(1, 96, 5, kind="small")
+    return net.finished()
+
+
+def sums() -> Graph:
+    net = Layers()
+    net.pair("add", (1, 3, 3, 3), (0.04, 0.1, 0.05), (-128, 4, -128))
+    net.pair("add", (1, 10), (0.02, 0.03, 0.04), (3, -7, 11))
+    net.pair("sub", (7,), (0.02, 0.013, 0.011), (127, -128, 0))
+    return net.finished()
+
+
+NETS = {
+    "conv2d_s8_m0": convolutions,
+    "depthwise3x3_s8_m0": depthwise,
+    "fully_connected_s8_m0": fully_connected,
+    "add_linear_s8_m0": sums,
+}
+each = pytest.mark.parametrize("row", NETS)
+
+
+def assert_as_the_reference(graph: Graph, executable) -> None:
+    reference = device("numpy").compile(graph)
+    for arrays in hard_inputs(graph):
+        got, wanted = executable.run(arrays), reference.run(arrays)
+        for value in graph.outputs:
+            np.testing.assert_array_equal(got[value.name], wanted[value.name], err_msg=value.name)
+
+
+@each
+def test_rows_take_their_layers(row):
+    chosen = [step.row for step in lower(NETS[row](), HOST, M0).steps]
+    assert chosen.count(row) >= len(chosen) - 2
+
+
+@each
+@requires("host compiler")
+def test_the_twin(row):
+    graph = NETS[row]()
+    assert_as_the_reference(graph, device("c:cortex-m0plus").compile(graph))
+
+
+@each
+@requires("arm compiler", "node", "rp2040js")
+def test_the_assembly(row):
+    graph = NETS[row]()
+    executable = BoardBackend("pico").compile(graph)
+    assert_as_the_reference(graph, executable)
+    executable.close()
+
+
+def test_a_linear_form_is_found_only_where_it_is_exact():
+    values, factors = np.arange(-128.0, 128.0), (0.7731, 2.0452)
+    parts = [values[:, None] * factors[0], values * factors[1]]
+    once = np.clip(np.floor(parts[0] + parts[1] + 0.5), -128, 127)
+    twice = np.clip(np.floor(parts[0] + 0.5) + np.floor(parts[1] + 0.5), -128, 127)
+    found = fit_linear_form(once.astype(np.int64), *factors, -128, 127)
+    assert found is not None
+    sums = np.arange(-128, 128)[:, None] * found.left + np.arange(-128, 128) * found.right + found.constant
+    np.testing.assert_array_equal(np.clip(sums >> found.shift, -128, 127), once)
+    assert fit_linear_form(twice.astype(np.int64), *factors, -128, 127) is None
+
+
+def test_an_input_may_die_under_a_convolution():
+    """In place, but for the rows that later windows need."""
+    graph = Layers().conv((1, 12, 12, 8), 8, (3, 3), pad=(1, 1, 1, 1)).finished()
+    program = lower(graph, HOST, M0)
+    x, y = (program.offset(p[0].value) for p in (program.inputs, program.outputs))
+    assert 0 < x - y <= 8 * (12 + 2)
+    assert_as_the_reference(graph, device("c:cortex-m0plus").compile(graph))
