@@ -107,10 +107,11 @@ def test_backend_equals_reference(setting: tuple[str, float, int, int], backend:
     assert differences(backend.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []
 
 
-def test_a_cell_whose_scale_is_no_power_of_two_is_refused():
+@pytest.mark.parametrize("scale", [0.0003, 2.0**60, 2.0**-60])
+def test_a_cell_whose_scale_is_no_power_of_two_or_out_of_reach_is_refused(scale):
     graph = quantized(*SETTINGS[0])
     graph.states[1].read.type = graph.states[1].write.type = TensorType(
-        DType.INT16, (1, 2, 4), QuantParams.per_tensor(0.0003)
+        DType.INT16, (1, 2, 4), QuantParams.per_tensor(scale)
     )
     with pytest.raises(GraphError, match="power of two"):
         verify(graph)

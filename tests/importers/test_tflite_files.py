@@ -17,6 +17,7 @@ from burnc.importers.tflite.tensors import tensor_type
 from burnc.ir import DType
 from importers.small_nets import INT8_MODELS, import_calmly
 from importers.tflite_files import chain_file
+from suites.mutated_tflite import sites
 
 SMALL = INT8_MODELS[-1]
 
@@ -160,3 +161,12 @@ def test_a_vector_varies_along_its_only_axis():
 def test_scales_along_an_axis_that_is_not_there_are_refused():
     with pytest.raises(ModelFileError, match="8 scales along axis 3 do not go with shape"):
         tensor_type(scaled_tensor((8, 2), 3), "file")
+
+
+def test_options_of_another_operator_are_refused(tmp_path):
+    data = bytearray(SMALL.read_bytes())
+    place = next(site.at for site in sites(bytes(data)) if site.kind == "option kind")
+    data[place] = tflite.BuiltinOptions.Conv2DOptions
+    (tmp_path / "model.tflite").write_bytes(data)
+    with pytest.raises(ModelFileError, match="FULLY_CONNECTED has the options of another one \\(Conv2DOptions\\)"):
+        import_model(tmp_path / "model.tflite")

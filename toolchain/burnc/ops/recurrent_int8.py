@@ -247,7 +247,14 @@ class _Absorbed:
         return self.builder.constant(value.name, data, QuantParams.per_axis(scales.tolist(), 1))
 
 
+CELL_POWERS = (-40, 2)
+"""Least and largest power of two that the scale of a cell's state may be."""
+
+
 def is_cell(type_: TensorType) -> bool:
-    """Zero point 0 and a scale of a power of two."""
+    """Zero point 0 and a scale of a power of two with which tanh's 32 bits hold what it looks up."""
     quant = type_.quant
-    return quant is not None and quant.axis is None and not any(quant.zero_point) and math.frexp(type_.scale)[0] == 0.5
+    if quant is None or quant.axis is not None or any(quant.zero_point):
+        return False
+    fraction, exponent = math.frexp(type_.scale)
+    return fraction == 0.5 and CELL_POWERS[0] <= exponent - 1 <= CELL_POWERS[1]
