@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from burnc.ir import DType, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, case
@@ -30,11 +32,15 @@ def from_onnx_identity(node: FileNode) -> list[Value]:
 
 
 def from_onnx_dropout(node: FileNode) -> list[Value]:
+    """The input, and as a mask that nothing was dropped."""
     if node.has_input(2) and bool(node.constant(2, "training_mode").reshape(())):
-        node.refuse("training_mode is not supported")
-    if sum(map(bool, node.output_names)) > 1:
-        node.refuse("the second output (mask) is not supported")
-    return [node.input(0)]
+        ratio = float(node.constant(1, "the ratio").reshape(())) if node.has_input(1) else 0.5
+        if ratio:
+            node.refuse(f"training_mode with a ratio of {ratio} is not supported")
+    x = node.input(0)
+    if not any(node.output_names[1:]):
+        return [x]
+    return [x, node.new_constant("mask", np.ones(x.type.shape, np.bool_))]
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
