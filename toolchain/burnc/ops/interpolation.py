@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -34,43 +34,95 @@ NEAREST: dict[str, Callable[[Fraction], int]] = {
 }
 
 
+def _linear(distance: Array, a: float) -> Array:
+    return np.maximum(0.0, 1.0 - distance)
+
+
+def _cubic(distance: Array, a: float) -> Array:
+    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
+    far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
+    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
+
+
+# How much an input counts at a distance, and where that ends.
+KERNELS = {"linear": (_linear, 1), "cubic": (_cubic, 2)}
+
+
 @dataclass(frozen=True)
 class Axis:
-    """Places [m, taps] and weights [m, taps] along one axis that changes."""
+    """Places [m, taps] and weights [m, taps] along one axis that changes; ``inside`` [m]: results that it makes."""
 
     number: int
     places: Array
     weights: Array
+    inside: Array = field(default_factory=lambda: np.ones(0, np.bool_))
+
+    @property
+    def leaves_out(self) -> bool:
+        return not self.inside.all()
 
 
 @dataclass(frozen=True)
 class Interpolation:
-    """``mode`` nearest or linear; ``rounding`` is nearest's."""
+    """``mode`` nearest, linear or cubic; ``rounding`` is nearest's, ``cubic`` the coefficient a.
+
+    With ``antialias`` a kernel is as wide as the inputs that fall to one result; with ``exclude_outside`` weights of
+    places outside are spread over the others, where the first and last input stand for them otherwise.
+    """
 
     mode: str
     coordinates: str
     rounding: str
+    cubic: float = -0.75
+    antialias: bool = False
+    exclude_outside: bool = False
 
-    def taps(self, n: int, m: int, scale: float, *, integer: bool = False) -> tuple[Array, Array]:
-        """Places and weights of m points among n: one tap for nearest, two for linear.
+    def axis(
+        self, number: int, n: int, m: int, scale: float, part: tuple[float, float], *, integer: bool = False
+    ) -> Axis:
+        """How m points along an axis are made of n.
 
         Args:
             scale: as a file gives it, where it may differ from m / n; 0 for that.
+            part: from where to where in the input, for ``tf_crop_and_resize``: 0 is the first point, 1 the last.
             integer: weights in steps of 1/1024.
         """
         exact = Fraction(m, n)
         given = scale not in (0.0, float(np.float32(exact)))
+        if self.coordinates == "tf_crop_and_resize":
+            at = _in_part(n, m, Fraction(part[0]), Fraction(part[1]))
+            inside = np.array([0 <= x <= n - 1 for x in at])
+            return Axis(number, *self._taps(n, m, at, min(1.0, float(exact))), inside)
         at = [COORDINATES[self.coordinates](i, Fraction(scale) if given else exact, n, m) for i in range(m)]
+        if integer:
+            return Axis(number, *self._integer_taps(n, m, at, given))
+        return Axis(number, *self._taps(n, m, at, min(1.0, scale if given else float(exact))))
+
+    def _taps(self, n: int, m: int, at: Sequence[Fraction], shrinking: float) -> tuple[Array, Array]:
         if self.mode == "nearest":
             places = np.clip([[NEAREST[self.rounding](x)] for x in at], 0, n - 1)
             return places.astype(np.int32), np.ones((m, 1), np.float32)
-        if integer:
-            return self._integer_taps(n, m, at, given)
+        if self.mode != "linear" or self.antialias or self.exclude_outside:
+            return self._kernel_taps(n, at, shrinking if self.antialias else 1.0)
         inside = [min(max(x, Fraction(0)), Fraction(n - 1)) for x in at]
         low = np.array([math.floor(x) for x in inside])
         upper = np.array([x - math.floor(x) for x in inside], np.float32)
         places = np.stack([low, np.minimum(low + 1, n - 1)], 1).astype(np.int32)
         return places, np.stack([1 - upper, upper], 1).astype(np.float32)
+
+    def _kernel_taps(self, n: int, at: Sequence[Fraction], shrinking: float) -> tuple[Array, Array]:
+        kernel, reach = KERNELS[self.mode]
+        start = math.floor(-reach / shrinking) + 1
+        left = np.array([math.ceil(x) - 1 for x in at])
+        offsets = np.arange(start, 2 - start)
+        beyond = np.array([float(x - math.ceil(x) + 1) for x in at])  # in (0, 1]
+        weights = kernel(np.abs(offsets - beyond[:, None]) * shrinking, self.cubic)
+        places = left[:, None] + offsets
+        if self.exclude_outside:
+            weights = np.where((places < 0) | (places >= n), 0.0, weights)
+        if self.exclude_outside or self.antialias:
+            weights = weights / weights.sum(1, keepdims=True)
+        return np.clip(places, 0, n - 1).astype(np.int32), weights.astype(np.float32)
 
     def _integer_taps(self, n: int, m: int, at: Sequence[Fraction], given: bool) -> tuple[Array, Array]:
         """TFLite's; where it has no such coordinates, the exact ones to the nearest step."""
@@ -85,3 +137,10 @@ class Interpolation:
         upper = np.clip(place - ONE * low, 0, ONE)
         places = np.stack([low, np.minimum(low + 1, n - 1)], 1)
         return places.astype(np.int32), np.stack([ONE - upper, upper], 1).astype(np.int32)
+
+
+def _in_part(n: int, m: int, start: Fraction, end: Fraction) -> list[Fraction]:
+    """Places of m points spread over a part of n, its ends included; of a single one in its middle."""
+    if m == 1:
+        return [(start + end) * (n - 1) / 2]
+    return [start * (n - 1) + i * (end - start) * (n - 1) / (m - 1) for i in range(m)]

@@ -1,7 +1,8 @@
-"""resize: another number of points along any axes, nearest or linear.
+"""resize: another number of points along any axes, nearest, linear or cubic.
 
-Along each axis a result is a sum of a few inputs (one for nearest, two for linear), whose places and weights follow
-from the sizes alone. They are computed here once; the kernel reads them from tables.
+Along each axis a result is a sum of a few inputs (one for nearest, two for linear, four for cubic, more where
+antialiasing shrinks), whose places and weights follow from the sizes alone. They are computed here once; the kernel
+reads them from tables.
 
 Sources: ONNX Resize-19; TFLite RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR; integers as TFLite Micro's reference kernels:
 weights in steps of 1/1024, the sum of 2-D products rounded once, halves away from zero.
@@ -10,7 +11,7 @@ weights in steps of 1/1024, the sum of 2-D products rounded once, halves away fr
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import DType, Node, TensorType, Value
+from burnc.ir import Array, DType, Node, TensorType, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.case import ALL_KINDS, Operand, case
@@ -30,41 +31,68 @@ from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 @dataclass(frozen=True)
 class ResizeAttrs:
-    """``shape`` of the result; ``scales`` where the file gives them instead; ``rounding`` is nearest's."""
+    """How many points, and how they are made.
+
+    Attributes:
+        shape: of the result.
+        scales: where the file gives them instead.
+        rounding: nearest's.
+        cubic: the cubic kernel's coefficient.
+        part: for ``tf_crop_and_resize``, from where to where along each axis; ``extrapolation`` is what lies outside.
+    """
 
     shape: tuple[int, ...] = ()
     scales: tuple[float, ...] = ()
     mode: str = "nearest"
     coordinates: str = "half_pixel"
     rounding: str = "round_prefer_floor"
+    cubic: float = -0.75
+    antialias: bool = False
+    exclude_outside: bool = False
+    part: tuple[tuple[float, float], ...] = ()
+    extrapolation: float = 0.0
+
+    @property
+    def is_plain(self) -> bool:
+        """Nearest, or linear of two neighbours, which integers can do."""
+        return self.mode != "cubic" and not (self.antialias or self.exclude_outside or self.part)
+
+
+MODES = ("nearest", "linear", "cubic")
+CROP = "tf_crop_and_resize"
 
 
 def infer(a: ResizeAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
     x = required(inputs, 0)
     if len(a.shape) != x.rank or min(a.shape, default=1) < 1:
         raise GraphError(f"{list(x.shape)} cannot become {list(a.shape)}")
-    if a.mode not in ("nearest", "linear") or a.coordinates not in COORDINATES or a.rounding not in NEAREST:
+    if a.mode not in MODES or a.coordinates not in (*COORDINATES, CROP) or a.rounding not in NEAREST:
         raise GraphError(f"mode {a.mode}, coordinates {a.coordinates}, rounding {a.rounding} are not supported")
+    if len(a.part) != (x.rank if a.coordinates == CROP else 0) or (a.antialias and a.mode == "nearest"):
+        raise GraphError(f"mode {a.mode} with coordinates {a.coordinates} makes no sense with its other attributes")
+    if x.quant is not None and not a.is_plain:
+        raise GraphError(f"a resize of quantized values in mode {a.mode}, {a.coordinates} is not supported")
     if a.mode == "linear" and x.quant is not None and len(_changed(a, x.shape)) > 2:
         raise GraphError("an int8 linear resize changes two axes at most")
     if a.mode == "linear" and x.dtype is DType.INT16:
         raise GraphError("a linear resize of int16 is not supported")
-    if a.mode == "linear" and x.quant is None and not x.dtype.is_float:
-        raise GraphError(f"a linear resize takes real numbers, not {x.dtype.value}")
+    if a.mode != "nearest" and x.quant is None and not x.dtype.is_float:
+        raise GraphError(f"a {a.mode} resize takes real numbers, not {x.dtype.value}")
     return [x.with_shape(a.shape).with_quant(None)]
 
 
 def _changed(a: ResizeAttrs, shape: Sequence[int]) -> list[int]:
-    scaled = a.scales or (1.0,) * len(shape)
-    return [i for i, (n, m, s) in enumerate(zip(shape, a.shape, scaled, strict=True)) if n != m or s != 1.0]
+    scaled, parts = a.scales or (1.0,) * len(shape), a.part or ((0.0, 1.0),) * len(shape)
+    same = [m == n and s == 1.0 and p == (0, 1) for n, m, s, p in zip(shape, a.shape, scaled, parts, strict=True)]
+    return [i for i, is_same in enumerate(same) if not is_same]
 
 
 def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False) -> list[Axis]:
     """How the result is made along each axis that changes."""
-    how = Interpolation(a.mode, a.coordinates, a.rounding)
-    given = a.scales or (0.0,) * len(shape)
+    how = Interpolation(a.mode, a.coordinates, a.rounding, a.cubic, a.antialias, a.exclude_outside)
+    given, parts = a.scales or (0.0,) * len(shape), a.part or ((0.0, 1.0),) * len(shape)
     return [
-        Axis(i, *how.taps(shape[i], a.shape[i], given[i], integer=integer and a.mode == "linear"))
+        how.axis(i, shape[i], a.shape[i], given[i], parts[i], integer=integer and a.mode == "linear")
         for i in _changed(a, shape)
     ]
 
@@ -75,19 +103,34 @@ def body(k: KernelBuilder, a: ResizeAttrs, x: Tensor, y: Tensor) -> None:
     weights = [k.table(f"weight{axis.number}", axis.weights) for axis in made]
     for indices in k.grid(y.shape):
         if a.mode == "nearest":
-            y[indices] = _at(
-                x, indices, made, [p[indices[axis.number], 0] for p, axis in zip(places, made, strict=True)]
-            )
+            nearest = _at(x, indices, made, [p[indices[axis.number], 0] for p, axis in zip(places, made, strict=True)])
+            y[indices] = _within(k, a, made, indices, nearest)
             continue
         total = k.accumulator(0)
-        for taps in np.ndindex(*(2,) * len(made)):
+        for taps in _all_taps(k, made):
             rows = [(indices[axis.number], tap) for axis, tap in zip(made, taps, strict=True)]
             term = _at(x, indices, made, [p[row] for p, row in zip(places, rows, strict=True)])
             term = k.cast(term, INT32) if k.quantized else term
             for weight, row in zip(weights, rows, strict=True):
                 term = term * weight[row]
             total += term
-        y[indices] = _rounded(k, total.value, ONE ** len(made)) if k.quantized else total.value
+        value = _rounded(k, total.value, ONE ** len(made)) if k.quantized else total.value
+        y[indices] = _within(k, a, made, indices, value)
+
+
+def _all_taps(k: KernelBuilder, made: Sequence[Axis]) -> Iterable[Sequence[Expr | int]]:
+    """What meets in one result: the few of linear one by one, more in loops."""
+    counts = [axis.places.shape[1] for axis in made]
+    return np.ndindex(*counts) if max(counts, default=1) <= 2 else k.reduce(counts)
+
+
+def _within(k: KernelBuilder, a: ResizeAttrs, made: Sequence[Axis], indices: Sequence[Expr], value: Expr) -> Expr:
+    """The value, or the extrapolated one where an axis has none."""
+    for axis in made:
+        if axis.leaves_out:
+            inside = k.table(f"inside{axis.number}", axis.inside.astype(np.int8)).raw(indices[axis.number])
+            value = k.select(inside.ne(0), value, a.extrapolation)
+    return value
 
 
 def _at(x: Tensor, indices: Sequence[Expr], made: Sequence[Axis], places: Sequence[Expr]) -> Expr:
@@ -108,6 +151,9 @@ def forward(xp: Any, a: ResizeAttrs, x: Any) -> Any:
         else:
             along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
             x = sum(tap * xp.asarray(axis.weights[:, n]).reshape(along) for n, tap in enumerate(taps))
+        if axis.leaves_out:
+            along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
+            x = xp.where(xp.asarray(axis.inside).reshape(along), x, x.dtype.type(a.extrapolation))
     return x
 
 
@@ -130,19 +176,17 @@ def integer(node: Node, x: Integers) -> Integers:
 def permuted(a: ResizeAttrs, permutation: Sequence[int]) -> ResizeAttrs:
     back = [permutation.index(i) for i in range(len(permutation))]
     scales = tuple(a.scales[i] for i in back) if a.scales else ()
-    return replace(a, shape=tuple(a.shape[i] for i in back), scales=scales)
+    part = tuple(a.part[i] for i in back) if a.part else ()
+    return replace(a, shape=tuple(a.shape[i] for i in back), scales=scales, part=part)
 
 
 def from_onnx(node: FileNode) -> list[Value]:
     x = node.input(0)
-    for name, wanted in (("antialias", 0), ("keep_aspect_ratio_policy", "stretch")):
-        if node.attribute(name, wanted) != wanted:
-            node.refuse(f"attribute {name} = {node.attribute(name)} is not supported")
     mode, coordinates = (
         node.attribute("mode", "nearest"),
         node.attribute("coordinate_transformation_mode", "half_pixel"),
     )
-    if mode not in ("nearest", "linear") or coordinates not in COORDINATES:
+    if mode not in MODES or coordinates not in (*COORDINATES, CROP):
         node.refuse(f"mode {mode} with coordinates {coordinates} is not supported")
     chosen = [int(i) % x.type.rank for i in node.attribute("axes", range(x.type.rank))]
     shape, scales = list(x.type.shape), [1.0] * x.type.rank
@@ -155,10 +199,51 @@ def from_onnx(node: FileNode) -> list[Value]:
             node.refuse(f"axis {axis} cannot be resized by {number}")
         shape[axis] = int(number) if sizes.size else math.floor(Fraction(number) * x.type.shape[axis])
         scales[axis] = 1.0 if sizes.size else number
+    if sizes.size and node.attribute("keep_aspect_ratio_policy", "stretch") != "stretch":
+        sizes = _keep_aspect(node, chosen, shape, scales)
+    if coordinates in ("align_corners", CROP) and any(s * n % 1 for s, n in zip(scales, x.type.shape, strict=True)):
+        node.refuse(f"scales {scales} of {list(x.type.shape)} give parts of a point, which {coordinates} leaves open")
     exact = all(s == float(np.float32(m / n)) for s, m, n in zip(scales, shape, x.type.shape, strict=True))
-    kept = () if sizes.size or exact else tuple(scales)
-    a = ResizeAttrs(tuple(shape), kept, mode, coordinates, node.attribute("nearest_mode", "round_prefer_floor"))
-    return [node.emit("resize", [x], a if mode == "nearest" else replace(a, rounding=ResizeAttrs.rounding))]
+    a = ResizeAttrs(
+        tuple(shape),
+        () if sizes.size or exact else tuple(scales),
+        mode,
+        coordinates,
+        node.attribute("nearest_mode", ResizeAttrs.rounding) if mode == "nearest" else ResizeAttrs.rounding,
+        node.attribute("cubic_coeff_a", ResizeAttrs.cubic) if mode == "cubic" else ResizeAttrs.cubic,
+        bool(node.attribute("antialias", 0)),
+        bool(node.attribute("exclude_outside", 0)) and mode != "nearest",
+        _part(node, chosen) if coordinates == CROP else (),
+        node.attribute("extrapolation_value", 0.0) if coordinates == CROP else 0.0,
+    )
+    return [node.emit("resize", [x], a)]
+
+
+def _keep_aspect(node: FileNode, chosen: Sequence[int], shape: list[int], scales: list[float]) -> Array:
+    """Give all chosen axes one scale: the least or the largest that their sizes ask for.
+
+    Returns:
+        The sizes, where that scale makes them whole; nothing where ``scales`` must say how the points lie.
+    """
+    policy, extents = node.attribute("keep_aspect_ratio_policy"), node.input(0).type.shape
+    ratios = [Fraction(shape[axis], extents[axis]) for axis in chosen]
+    scale = min(ratios) if policy == "not_larger" else max(ratios)
+    whole = all((scale * extents[axis]).denominator == 1 for axis in chosen)
+    if not whole and Fraction(float(np.float32(scale))) != scale:
+        node.refuse(f"{policy} makes a scale of {scale}, which no float32 is")
+    for axis in chosen:
+        shape[axis] = math.floor(scale * extents[axis] + Fraction(1, 2))
+        scales[axis] = 1.0 if whole else float(scale)
+    return np.array([shape[axis] for axis in chosen] if whole else [])
+
+
+def _part(node: FileNode, chosen: Sequence[int]) -> tuple[tuple[float, float], ...]:
+    """The part of each axis that the file names, all of it where it names none."""
+    region = [float(v) for v in node.constant(1, "the region of interest").reshape(-1)] if node.has_input(1) else []
+    if len(region) != 2 * len(chosen) or not all(map(math.isfinite, region)):
+        node.refuse(f"a region of interest of {len(region)} numbers does not go with {len(chosen)} axes")
+    named = dict(zip(chosen, zip(region[: len(chosen)], region[len(chosen) :], strict=True), strict=True))
+    return tuple(named.get(axis, (0.0, 1.0)) for axis in range(node.input(0).type.rank))
 
 
 def from_tflite(node: FileNode) -> list[Value]:
@@ -177,10 +262,17 @@ def from_tflite(node: FileNode) -> list[Value]:
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: ResizeAttrs = node.attrs
     scales = w.constant(np.array(a.scales, np.float32), "scales") if a.scales else ""
-    operands = [w.input(node, 0), "", scales] + ([] if scales else [w.constant(np.array(a.shape, np.int64), "sizes")])
-    nearest = a.rounding if a.mode == "nearest" else None
-    names: dict[str, Any] = {"coordinate_transformation_mode": a.coordinates, "nearest_mode": nearest}
-    w.emit("Resize", operands, [w.output(node)], mode=a.mode, **names)
+    region = w.constant(np.array(a.part, np.float32).T.reshape(-1), "region") if a.part else ""
+    sizes = [] if scales else [w.constant(np.array(a.shape, np.int64), "sizes")]
+    names: dict[str, Any] = {
+        "coordinate_transformation_mode": a.coordinates,
+        "nearest_mode": a.rounding if a.mode == "nearest" else None,
+        "cubic_coeff_a": a.cubic if a.mode == "cubic" else None,
+        "antialias": 1 if a.antialias else None,
+        "exclude_outside": 1 if a.exclude_outside else None,
+        "extrapolation_value": a.extrapolation if a.part else None,
+    }
+    w.emit("Resize", [w.input(node, 0), region, scales, *sizes], [w.output(node)], mode=a.mode, **names)
 
 
 def _nearest(*sizes: tuple[int, ...], coordinates: str, rounding: str = "floor") -> Any:
@@ -191,6 +283,16 @@ def _nearest(*sizes: tuple[int, ...], coordinates: str, rounding: str = "floor")
 def _linear(*sizes: tuple[int, ...], coordinates: str = "half_pixel", scales: tuple[float, ...] = ()) -> Any:
     return case(sizes[0], attrs=ResizeAttrs(sizes[1], scales, "linear", coordinates))
 
+
+FURTHER: tuple[dict[str, Any], ...] = (
+    {"mode": "cubic"},
+    {"mode": "cubic", "cubic": -0.5, "exclude_outside": True},
+    {"mode": "cubic", "coordinates": "align_corners"},
+    {"mode": "cubic", "antialias": True},
+    {"mode": "linear", "antialias": True},
+    {"mode": "linear", "antialias": True, "exclude_outside": True},
+    {"mode": "linear", "coordinates": CROP, "part": ((0, 1), (0, 1), (0.25, 0.8), (0.6, -0.3)), "extrapolation": 7.5},
+)
 
 # Upsample, and Resize when it was new, took places as they are and rounded them down.
 OLD_RESIZE = OldForm(
@@ -217,6 +319,7 @@ resize = OpSpec(
         _linear((1, 1, 1, 3), (1, 4, 4, 3)),
         _linear((1, 2, 5), (1, 2, 9), coordinates="pytorch_half_pixel"),
         _linear((1, 1, 4, 4), (1, 1, 5, 5), scales=(1.0, 1.0, 1.3, 1.3)),
+        *(case((1, 1, 5, 7), attrs=ResizeAttrs((1, 1, 8, 3), **how), kinds=("float32",)) for how in FURTHER),
         _nearest((1, 4, 3, 2), (1, 8, 9, 2), coordinates="half_pixel", rounding="round_prefer_ceil"),
         _nearest((1, 4, 3, 2), (1, 8, 9, 2), coordinates="asymmetric"),
         _nearest((1, 5, 3, 2), (1, 2, 7, 2), coordinates="align_corners", rounding="round_prefer_ceil"),

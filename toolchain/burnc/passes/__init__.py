@@ -17,6 +17,7 @@ from burnc.passes.restore_names import RestoreNames
 from burnc.passes.rewrite import Change, Pass, RewritePass, merge_changes, run_passes
 from burnc.passes.sign_integers import SignIntegers
 from burnc.passes.sink_transposes import SinkTransposes
+from burnc.passes.widen_float16 import WidenFloat16
 
 WITH_WEIGHTS = ("conv2d", "conv_transpose2d", "fully_connected")
 
@@ -29,6 +30,7 @@ def canonical_passes() -> list[Pass]:
     return [
         RemoveDeadCode(),
         DropIdentity(),
+        WidenFloat16(),
         FoldConstants(),
         SignIntegers(),
         IntegersMove(),
@@ -63,6 +65,7 @@ __all__ = [
     "RewritePass",
     "SignIntegers",
     "SinkTransposes",
+    "WidenFloat16",
     "canonical_passes",
     "merge_changes",
     "run_passes",
