@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from burnc.errors import UnsupportedError
+from burnc.importers.onnx import import_onnx
 from burnc.ir import Array
 from conformance.check import disagreement
 from importers.small_nets import import_and_run, weights
@@ -45,3 +47,21 @@ def test_corner(name: str) -> None:
     (wanted,) = run_onnx(model, inputs)
     (got,) = import_and_run(model, **inputs).values()
     assert disagreement(got, wanted) == []
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "Conv", "MaxPool"])
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+def test_windows_that_skip_are_padded_where_tools_agree_and_refused_where_not(op: str, mode: str) -> None:
+    constants = {"w": weights(2, 1, 1)} if op == "Conv" else {}
+    attributes: dict[str, Any] = {} if op == "Conv" else {"kernel_shape": [1]}
+    for size in range(2, 13):
+        inputs = {"x": weights(1, 1, size)}
+        model = single_node_model(op, inputs, constants, auto_pad=mode, strides=[3], **attributes)
+        if -(-size // 3) * 3 - 2 < size - 1:
+            with pytest.raises(UnsupportedError) as caught:
+                import_onnx(model)
+            assert "would have to crop" in caught.value.items[0].why
+        elif op == "Conv" or size % 3 == 1:
+            (wanted,) = run_onnx(model, inputs)
+            (got,) = import_and_run(model, **inputs).values()
+            assert disagreement(got, wanted) == []

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -23,7 +24,7 @@ import numpy as np
 
 import burnc
 from burnc import Model
-from burnc.boards import load_board
+from burnc.boards import Board, load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.errors import BurncError, UnsupportedError
 from burnc.ir import Array, Graph, with_outputs
@@ -191,7 +192,12 @@ def _compiled(subjects: Sequence[Subject], folder: Path, *, sanitize: bool) -> d
 
 def _job(graph: Graph, name: str, inputs: list[dict[str, Array]]) -> Job:
     quantized = all(v.type.quant is not None for node in graph.nodes for v in node.outputs)
-    return Job(lower(graph, load_board("host"), LowerOptions(name=name)), inputs, quantized)
+    return Job(lower(graph, _host(), LowerOptions(name=name)), inputs, quantized)
+
+
+@cache
+def _host() -> Board:
+    return load_board("host")
 
 
 def _differences(

@@ -108,6 +108,10 @@ def onnx_window(node: FileNode, size: tuple[int, ...], kernel: tuple[int, ...]) 
     mode = node.attribute("auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         for axis in range(rank):
+            reach = (-(-size[axis] // stride[axis]) - 1) * stride[axis] + window_extent(kernel[axis], dilation[axis])
+            if size[axis] - reach > 1:
+                # The reference clamps, onnxruntime crops in one operator, clamps in another and refuses in a third.
+                node.refuse(f"auto_pad {mode} would have to crop {list(size)} for strides {list(stride)}")
             both = same_padding(size[axis], kernel[axis], stride[axis], dilation[axis], mode == "SAME_UPPER")
             pads[axis], pads[rank + axis] = both
     elif mode == "VALID":
