@@ -18,8 +18,9 @@ from requirements import requires_package
 SUBJECTS = list(int16_subjects())
 # What is compiled: numbers differ more in the first of them; others are the reference's alone.
 SETTINGS = ("narrow", "ties")
-# Moves of elements that TFLite Micro has no int16 kernel for; others that TFLite has no operator for are not asked.
-NOT_COMPARED = {"arg_max", "gather", "gather_nd", "reverse_sequence", "tile"}
+# Moves of elements that TFLite Micro has no int16 kernel for; rsqrt stops at negative numbers there (the importer's
+# tests ask it). Operators that TFLite does not have are not asked.
+NOT_COMPARED = {"arg_max", "gather", "gather_nd", "reverse_sequence", "rsqrt", "tile"}
 IN_TFLITE = [s for s in SUBJECTS if s.spec.name not in NOT_COMPARED and expressible(s.graph())]
 
 

@@ -11,7 +11,7 @@ import pytest
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.errors import UnsupportedError
 from burnc.importers.tflite import import_tflite
-from burnc.ir import DType, TensorType
+from burnc.ir import DType, QuantParams, TensorType
 from burnc.passes import canonical_passes, run_passes
 from conformance.check import disagreement
 from importers.tflite_forms import Forms
@@ -84,3 +84,16 @@ def test_types_without_a_meaning_are_refused(code: str, dtype: str, why: str, tm
     (tmp_path / "m.tflite").write_bytes(Operator(code, operands, [x], *options).write())
     with pytest.raises(UnsupportedError, match=why):
         import_tflite(tmp_path / "m.tflite")
+
+
+@requires_package("tflite_micro")
+@pytest.mark.parametrize(("scale", "step"), [(3e-4, 0.01), (0.01, 3e-4), (2.0**-12, 2.0**-10)])
+def test_the_inverse_root_of_every_int16(scale: float, step: float, tmp_path: Path):
+    """TFLite Micro stops at what is negative."""
+    x, y = (TensorType(DType.INT16, (32767,), QuantParams.per_tensor(s)) for s in (scale, step))
+    numbers = np.arange(1, 32768, dtype=np.int16)
+    data = Operator("RSQRT", [x], [y]).write()
+    (tmp_path / "m.tflite").write_bytes(data)
+    graph = import_tflite(tmp_path / "m.tflite")
+    got = NumpyReference().compile(graph).run({graph.inputs[0].name: numbers})
+    np.testing.assert_array_equal(got[graph.outputs[0].name], TfliteMicro(data).run(numbers)[0])

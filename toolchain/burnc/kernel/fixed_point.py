@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
-from burnc.kernel.expr import Expr
-from burnc.numerics import SIGMOID_TABLE, tanh_scaling
+from burnc.kernel.expr import Expr, lift
+from burnc.numerics import HALF_ROOT_OF_TWO, SIGMOID_TABLE, tanh_scaling
 
 INT32_MAX = 2**31 - 1
 
@@ -48,6 +48,26 @@ def tanh_of_steps(k: KernelBuilder, x: Expr) -> Expr:
     x = k.let("steps", x)
     result = k.let("result", _interpolated(k, x, 8, 0xFFFF << 8))
     return k.select(x >= 0, result - (1 << 23) + 128, (1 << 23) + 127 - result) >> 8
+
+
+def inverse_square_root(k: KernelBuilder, x: Expr) -> tuple[Expr, Expr]:
+    """(multiplier, shift) of 1 / sqrt(x) for x in 2 .. 2**29 - 1: five Newton steps in Q3.28, where none saturates."""
+
+    def product(a: Expr | int, b: Expr) -> Expr:
+        return k.call("rounding_doubling_high_mul", b, a)
+
+    pairs = k.let("pairs", (k.call("count_leading_zeros", x) - 1) // 2 - 1)
+    lifted = k.call("wrapping_shift_left", x, pairs * 2)
+    half = k.let("half", k.call("rounding_divide_by_pot", lifted >> 1, 1))
+    estimate: Expr = lift(1 << 28, INT32)
+    for _ in range(5):
+        cube = k.let("cube", product(k.let("square", product(estimate, estimate)), estimate) * 64)
+        estimate = k.let("estimate", (product(3 << 27, estimate) - product(half, cube)) * 8)
+    multiplier = k.let("multiplier", product(HALF_ROOT_OF_TWO, estimate))
+    shift = k.let("shift", 11 - pairs)
+    # What would be a shift to the right of the result goes into the multiplier.
+    raised = k.call("wrapping_shift_left", multiplier, k.maximum(-shift, 0))
+    return raised, -k.maximum(shift, 0)
 
 
 def look_up_int16(k: KernelBuilder, x: Expr, table: Tensor) -> Expr:

@@ -13,6 +13,7 @@ from burnc.numerics.activations import (
     tanh_scaling,
 )
 from burnc.numerics.fixed_point import (
+    HALF_ROOT_OF_TWO,
     count_leading_zeros,
     exp_on_negative_values,
     fixed_point_tanh,
@@ -37,6 +38,7 @@ from burnc.numerics.quantize import (
 )
 
 __all__ = [
+    "HALF_ROOT_OF_TWO",
     "SIGMOID_TABLE",
     "activation_range",
     "count_leading_zeros",

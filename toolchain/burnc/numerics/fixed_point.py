@@ -99,6 +99,9 @@ _LN2_POWERS = (
 )  # round(exp(-2**k) * 2**31)
 
 
+HALF_ROOT_OF_TWO = 1518500250  # Q0.31
+
+
 def exp_on_negative_values(x: ArrayLike, integer_bits: int = 5) -> Int64:
     """exp(x) for x <= 0 in Q(integer_bits), as Q0.31. gemmlowp ``exp_on_negative_values``."""
     x = _int64(x)
@@ -165,25 +168,24 @@ def fixed_point_tanh(a: ArrayLike, integer_bits: int) -> Int64:
     return np.where(a == 0, 0, np.where(a < 0, -result, result))
 
 
-def inverse_square_root(x: int) -> tuple[int, int]:
+def inverse_square_root(x: ArrayLike) -> tuple[Int64, Int64]:
     """(multiplier, shift) of 1 / sqrt(x). TFLite ``GetInvSqrtQuantizedMultiplierExp``: five Newton steps in Q3.28."""
-    if x <= 1:
-        return INT32_MAX, 0
-    shift = 11
-    while x >= 1 << 29:
-        x //= 4
-        shift += 1
-    pairs = (int(count_leading_zeros(x)) - 1) // 2 - 1
-    shift -= pairs
-    operand = (x << 2 * pairs) >> 1
-    half = int(rounding_divide_by_pot(operand, 1))
-    root = _int64(1 << 28)
+    given = _int64(x)
+    x = np.maximum(given, 2)
+    shift = np.full(x.shape, 11)
+    while (x >= 1 << 29).any():
+        shift = shift + (x >= 1 << 29)
+        x = np.where(x >= 1 << 29, x // 4, x)
+    pairs = (count_leading_zeros(x) - 1) // 2 - 1
+    shift = shift - pairs
+    half = rounding_divide_by_pot((x << 2 * pairs) >> 1, 1)
+    root = np.full(x.shape, 1 << 28, np.int64)
     for _ in range(5):
         cube = rounding_doubling_high_mul(rounding_doubling_high_mul(root, root), root)
         cube = _saturating_shift_left(cube, 6)
         step = rounding_doubling_high_mul((1 << 28) + (1 << 27), root) - rounding_doubling_high_mul(half, cube)
-        root = _saturating_shift_left(_int64(step), 3)
-    multiplier = int(rounding_doubling_high_mul(root, 1518500250))  # sqrt(2) / 2
-    if shift < 0:
-        multiplier, shift = multiplier << -shift, 0
-    return multiplier, -shift
+        root = _saturating_shift_left(step, 3)
+    multiplier = rounding_doubling_high_mul(root, HALF_ROOT_OF_TWO)
+    multiplier = multiplier << np.maximum(-shift, 0)
+    is_one = given <= 1
+    return np.where(is_one, INT32_MAX, multiplier), np.where(is_one, 0, -np.maximum(shift, 0))
