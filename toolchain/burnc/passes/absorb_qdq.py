@@ -36,7 +36,8 @@ class AbsorbQdq:
     2. The node then reads the integers and its result has the parameters of that quantize.
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
        for fixed parameters and the quantize has others, the result is requantized after, unless theirs are so coarse
-       that a step would be lost.
+       that a step would be lost. Over int16 such operators stay float: TFLite's tables lie several steps beside the
+       real functions, a softmax up to a hundred.
     4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
        Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
@@ -84,7 +85,7 @@ class AbsorbQdq:
         if wanted is None or not _is_carried(readers[0].output, rule):
             return False
         fixed = rule.fixed_params(dtype, dtype)
-        if fixed is not None and fixed.scale[0] > COARSEST * wanted.scale[0]:
+        if fixed is not None and (dtype is DType.INT16 or fixed.scale[0] > COARSEST * wanted.scale[0]):
             return False
         builder = Builder(graph, operators(), anchor=node)
         operands: list[Value | None] = []
