@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from burnc.errors import UnsupportedError
 from burnc.importers.tflite import import_tflite
 from burnc.ir import Array, DType, Graph, QuantParams, TensorType
 from burnc.ir.metadata import NOTES
-from importers.small_nets import ROOT
+from importers.small_nets import ROOT, import_calmly
 from oracles.tflite_writer import _Writer
 from oracles.tflm import TfliteMicro
 from requirements import requires, requires_package
@@ -125,6 +126,12 @@ def check_runs(name: str, on: str, tmp_path: Path) -> None:
         executable.reset()
 
 
+def test_inspect_lists_the_states(tmp_path: Path):
+    (tmp_path / "m.tflite").write_bytes(MODELS["ring"])
+    report = burnc.load(tmp_path / "m.tflite").inspect().to_json()
+    assert report["states"] == [{"name": "ring", "type": "int8[1,3,2] q(scale=0.5, zero_point=-3)"}]
+
+
 def test_only_what_a_run_leaves_is_state(tmp_path: Path):
     """A variable that no run assigns is a constant, one that is assigned before it is read is a value."""
     w = _Writer()
@@ -158,6 +165,10 @@ def wrong_type(w: _Writer, x: int) -> None:
 
 def not_a_handle(w: _Writer, x: int) -> None:
     read(w, x, FLOATS)
+
+
+def read_as_a_handle(w: _Writer, x: int) -> None:
+    w.operator("READ_VARIABLE", [w.handle("v")], [w.handle("other")])
 
 
 def used_before_it_begins(w: _Writer, x: int) -> None:
@@ -212,6 +223,7 @@ def branch(w: _Writer, condition: int, x: int) -> int:
 REFUSED: dict[Callable[[_Writer, int], object], tuple[str, str]] = {
     wrong_type: ("READ_VARIABLE", "'v' holds float32\\[3\\], but float32\\[1,3\\] is wanted"),
     not_a_handle: ("READ_VARIABLE", "'x' is no handle"),
+    read_as_a_handle: ("READ_VARIABLE", "is RESOURCE"),
     used_before_it_begins: ("CALL_ONCE|ASSIGN_VARIABLE", "used before it is initialized"),
     begins_as_another_type: ("READ_VARIABLE", "holds int8\\[3\\]"),
     no_such_subgraph: ("CALL_ONCE", "calls subgraph 7, but the file has 1"),
@@ -231,6 +243,14 @@ def test_what_is_refused(make: Callable[[_Writer, int], object], tmp_path: Path)
     with pytest.raises(UnsupportedError, match=why) as caught:
         load(w.finish([x], [y]), tmp_path)
     assert caught.value.items[0].op in operator.split("|")
+
+
+def test_a_handle_is_no_output(tmp_path: Path):
+    w = _Writer()
+    x = w.new_tensor("x", FLOATS)
+    with pytest.raises(UnsupportedError, match="is RESOURCE") as caught:
+        load(w.finish([x], [w.handle("v")]), tmp_path)
+    assert [item.op for item in caught.value.items] == ["output"]
 
 
 @requires_package("tflite_micro")
@@ -296,3 +316,14 @@ def test_names_of_tensors(tmp_path: Path):
         w.operator("ABS", [before], [after])
     graph = load(w.finish([x], others[-1:]), tmp_path)
     assert [v.name for v in graph.values()] == ["a;b:0", "tensor_1", "a;b:0_2", "tensor_3", "x/y;z"]
+
+
+@pytest.mark.parametrize("data", [MODELS["ring"], MODELS["accumulated"], counted(2)], ids=["ring", "sums", "loop"])
+def test_random_damage(data: bytes, tmp_path: Path):
+    rng = random.Random(1)
+    for _ in range(150):
+        damaged = bytearray(data)
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            damaged[rng.randrange(len(data))] = rng.choice([0, 1, 2, 127, 128, 255, rng.randrange(256)])
+        (tmp_path / "m.tflite").write_bytes(damaged)
+        import_calmly(tmp_path / "m.tflite")

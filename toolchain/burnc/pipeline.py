@@ -318,6 +318,7 @@ def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
         model=graph.name,
         format=graph.metadata.get(SOURCE + "format", ""),
         inputs=[TensorReport(v.name, str(v.type)) for v in graph.inputs],
+        states=[TensorReport(s.name, str(s.read.type)) for s in graph.states],
         outputs=[TensorReport(v.name, str(v.type)) for v in graph.outputs],
         operators=dict(Counter(n.op for n in graph.nodes).most_common()),
         macs=sum(spec_of(n).macs(n) for n in graph.nodes),

@@ -206,6 +206,7 @@ class InspectReport(Report):
     notes: list[str] = field(default_factory=list)
     changes: list[ChangeReport] = field(default_factory=list)
     tensors: list[TensorReport] = field(default_factory=list)
+    states: list[TensorReport] = field(default_factory=list)
     board: str | None = None
     fits: bool | None = None
     arena_bytes: int | None = None

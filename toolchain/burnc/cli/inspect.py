@@ -64,6 +64,7 @@ def _show(report: InspectReport, tensors: bool, board: str | None) -> None:
             ("model", plain(f"{report.model} ({report.format})")),
             *(("input", plain(f"{tensor.name}  {tensor.type}")) for tensor in report.inputs),
             *(("output", plain(f"{tensor.name}  {tensor.type}")) for tensor in report.outputs),
+            *(("state", plain(f"{tensor.name}  {tensor.type}")) for tensor in report.states),
             ("MACs", number(report.macs)),
             ("parameters", number(report.parameters)),
         ]

@@ -11,6 +11,7 @@ from burnc.importers.tflite.scope import HYBRID, Scope, Shared
 from burnc.importers.tflite.tensors import declared_type, is_offset, tensor_type, why_not_carried
 from burnc.ir import Graph, TensorType, Value, verify
 from burnc.ir.metadata import NOTES
+from burnc.ops.mapping import RefusalError
 from burnc.ops.quantize import QuantizeAttrs
 
 REWRITTEN = {
@@ -59,7 +60,13 @@ class _ModelImporter:
         if self.shared.unsupported:
             raise UnsupportedError(self.shared.unsupported, where=self.file.where)
         self.shared.variables.write_states()
-        self.graph.outputs = [self._output(index) for index in self.main.outputs]
+        for index in self.main.outputs:
+            try:
+                self.graph.outputs.append(self._output(index))
+            except RefusalError as refusal:
+                self.shared.unsupported.append(Unsupported(self.scope.names[index], "output", str(refusal)))
+        if self.shared.unsupported:
+            raise UnsupportedError(self.shared.unsupported, where=self.file.where)
         self.graph.metadata = self._metadata()
         try:
             verify(self.graph)

@@ -155,7 +155,12 @@ class Scope:
         return self.shared.real[place]
 
     def declared_type(self, index: int) -> TensorType:
-        return tensor_type(self.subgraph.tensors[index], self.where)
+        """The type that the file gives a tensor; raises RefusalError where the IR has none for it."""
+        tensor = self.subgraph.tensors[index]
+        why = why_not_carried(tensor)
+        if why:
+            raise RefusalError(why)
+        return tensor_type(tensor, self.where)
 
     def _held(self, index: int) -> Value:
         tensor = self.subgraph.tensors[index]
