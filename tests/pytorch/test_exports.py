@@ -15,7 +15,11 @@ import pytest
 import burnc
 from burnc.backends import Backend, device
 from burnc.errors import InputError
-from burnc.ir import Array, Graph
+from burnc.exporters.onnx import onnx_bytes
+from burnc.ir import Array, Graph, print_graph
+from burnc.numerics import dequantize
+from burnc.numerics import quantize as quantize_values
+from burnc.quant import QuantizeOptions, calibrate, prepare, quantize
 from conformance.single_node import merged
 from requirements import requires
 
@@ -81,3 +85,27 @@ def test_an_open_length_is_named():
     for path in FOLDER.glob("any_length.*.onnx"):
         with pytest.raises(InputError, match=r"\(axis 2\) of input 'x0' is dynamic"):
             burnc.load(path)
+
+
+QUANTIZED = ("cnn", "attention", "encoder", "gru_two_layers", "lstm_with_state", "slicing", "embedding", "group_norm")
+
+
+@pytest.mark.parametrize("name", QUANTIZED)
+def test_quantized_it_is_the_same_from_a_file(name: str, tmp_path: Path):
+    """All of it in int8, near to PyTorch, and saved and loaded the same graph."""
+    path = min(FOLDER.glob(f"{name}.dynamo*.onnx"))
+    graph, xs, ys = load(path)
+    rng = np.random.default_rng(4)
+    spread = [rng.permutation(np.stack([x] * 8).reshape(-1)).reshape(8, *x.shape) for x in xs]
+    data = {v.name: np.concatenate([s, x[None]]) for v, s, x in zip(graph.inputs, spread, xs, strict=True)}
+    prepared = prepare(graph)
+    small = quantize(prepared, calibrate(prepared, data), QuantizeOptions(require_int8=True)).graph
+    (tmp_path / "small.onnx").write_bytes(onnx_bytes(small))
+    assert print_graph(burnc.load(tmp_path / "small.onnx").graph) == print_graph(small)
+    feeds = {
+        v.name: x if v.type.quant is None else quantize_values(x, v.type, "half_even")
+        for v, x in zip(small.inputs, xs, strict=True)
+    }
+    found = device("numpy").compile(small).run(feeds)
+    for value, y in zip(small.outputs, ys, strict=True):
+        np.testing.assert_allclose(dequantize(found[value.name], value.type), y, rtol=0, atol=0.08 * np.abs(y).max())

@@ -96,13 +96,15 @@ def permuted(a: SliceAttrs, permutation: Sequence[int]) -> SliceAttrs:
 def box(
     node: FileNode, ranges: Sequence[slice], x: Value | None = None, output: int = 0, *, last: bool = True
 ) -> Value:
-    """The part of an input that Python's slices mean, as a node for the file node's ``output``-th result."""
+    """The part of an input that Python's slices mean, for the file node's ``output``-th result."""
     x = node.input(0) if x is None else x
     limits = [r.indices(n) for r, n in zip(ranges, x.type.shape, strict=True)]
     starts, steps = tuple(s for s, _, _ in limits), tuple(step for _, _, step in limits)
     sizes = tuple(max(0, -(-(e - s) // step)) for s, e, step in limits)
     if any(size == 0 and step < 0 for size, step in zip(sizes, steps, strict=True)):
         node.refuse(f"the result {list(sizes)} of a slice that goes backwards holds nothing")
+    if sizes == x.type.shape and set(steps) <= {1} and node.output_quant in (None, x.type.quant):
+        return x  # it takes all there is
     attrs = SliceAttrs(starts, sizes, () if set(steps) <= {1} else steps)
     if not last:
         return node.emit("slice", [x], attrs, last=False, quant=x.type.quant)

@@ -168,14 +168,14 @@ def _floats(graph: Graph) -> frozenset[str]:
 def _rejoin(graph: Graph, node: Node) -> bool:
     """Rule 5."""
     twin = _quantized_twin(node.input(0))
-    if twin is None or twin.type.dtype is not node.output.type.dtype or twin.is_constant:
+    if twin is None or node.output.type.dtype not in QUANTIZED or twin.is_constant:
         return False
     quant = node.output.type.quant
     assert quant is not None
     if quant.axis is not None or twin.type.quant is None or twin.type.quant.axis is not None:
         return False
     builder = Builder(graph, operators(), anchor=node)
-    replace_node(builder, node, _with_params(builder, twin, quant))
+    replace_node(builder, node, _with_type(builder, twin, node.output.type))
     return True
 
 

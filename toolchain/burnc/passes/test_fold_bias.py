@@ -98,3 +98,14 @@ def test_quantized_nodes_stay() -> None:
     y = b.node("conv2d", [x, w], quant=quant)
     c = b.constant("c", np.ones(8, np.int8), quant)
     assert changed(FOLD, graph, [b.node("add", [y, c], quant=quant)]) == 0
+
+
+@pytest.mark.parametrize(("dtype", "folded"), [(np.int32, 1), (np.int8, 0)])
+def test_the_bias_of_a_qdq_file_stays_the_integers_that_it_is(dtype: type[np.integer], folded: int) -> None:
+    graph, b, x = started(*SHAPE)
+    held = b.constant("c", np.arange(5).astype(dtype), QuantParams.per_tensor(0.1))
+    bias = b.node("dequantize", [held])
+    layer = b.node("fully_connected", [x, b.constant("w", floats(5, 4))])
+    assert changed(FoldBias("fully_connected"), graph, [b.node("add", [layer, bias])]) == folded
+    if folded:
+        assert ops_of(graph) == ["dequantize", "fully_connected"]
