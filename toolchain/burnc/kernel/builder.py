@@ -14,6 +14,7 @@ import numpy as np
 
 from burnc.errors import GraphError
 from burnc.ir import Array, DType, Node, TensorType, Value
+from burnc.kernel import float64
 from burnc.kernel.buffer import Buffer, Role
 from burnc.kernel.expr import Call, Cast, Expr, Literal, Load, Scalar, Select, Variable, binary, bounds, lift
 from burnc.kernel.program import Assign, Barrier, Declare, If, Kernel, Loop, Statement, Store
@@ -247,10 +248,18 @@ class KernelBuilder:
     def cast(value: Expr, dtype: DType) -> Expr:
         return value if value.dtype is dtype else Cast(value, dtype)
 
-    @staticmethod
-    def call(name: str, *args: Expr | Scalar, dtype: DType | None = None) -> Expr:
-        """An intrinsic; plain numbers and the result take the first expression's type unless ``dtype`` is given."""
+    def call(self, name: str, *args: Expr | Scalar, dtype: DType | None = None) -> Expr:
+        """An intrinsic; plain numbers and the result take the first expression's type unless ``dtype`` is given.
+
+        Raises:
+            GraphError: there is none of that name for float64.
+        """
         first = next(a.dtype for a in args if isinstance(a, Expr))
+        if first is DType.FLOAT64:
+            if name in float64.NARROW:
+                raise GraphError(f"there is no {name} of float64")
+            if name in float64.FUNCTIONS:
+                return float64.FUNCTIONS[name](self, self.let("value", lift(args[0], first)))
         return Call(name, tuple(lift(a, first) for a in args), dtype or first)
 
     def scale_by_row(self, value: Expr, factors: Array, row: Expr) -> Expr:

@@ -52,6 +52,7 @@ _RUNTIME = {
         "floor": "burnc_floorf({})",
         "round_half_even": "burnc_rintf({})",
         "round_half_away": "burnc_roundf({})",
+        "fmod": "burnc_fmod{f}({}, {})",
     },
     "float_bits.h": {
         "bitcast_int32": "(int32_t)burnc_float_bits({})",
@@ -135,7 +136,8 @@ class C99(Rendering):
         return f"({text})" if parent else text
 
     def call(self, name: str, args: tuple[Expr, ...]) -> str:
-        return _TEMPLATES[name].format(*(self.expression(a) for a in args))
+        f = "" if args[0].dtype is DType.FLOAT64 else "f"
+        return _TEMPLATES[name].format(*(self.expression(a) for a in args), f=f)
 
     def binary(self, expr: Binary, parent: int) -> str:
         if expr.dtype in NARROW:

@@ -30,6 +30,7 @@ INTRINSICS = (
     "floor",
     "round_half_even",
     "round_half_away",
+    "fmod",  # exact, with the sign of the dividend
     "bitcast_int32",
     "bitcast_float32",
     "bitcast_int64",

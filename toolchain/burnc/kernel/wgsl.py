@@ -51,6 +51,7 @@ _CALLS = {
     "floor": "floor({})",
     "round_half_even": "round({})",
     "round_half_away": "round_half_away({})",
+    "fmod": "fmod_f32({}, {})",
     "bitcast_int32": "bitcast<i32>({})",
     "bitcast_float32": "bitcast<f32>({})",
 }

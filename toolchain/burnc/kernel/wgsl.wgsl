@@ -218,3 +218,31 @@ fn erf_f32(x: f32) -> f32 {
     let p = ((4.99119423e-3f - 5.96761703e-4f * s) * s - 2.67681349e-2f) * s + 1.12819925e-1f;
     return ((p * s - 3.76125336e-1f) * s + 1.28379166e-1f) * x + x;
 }
+
+// A magnitude's bits as a whole number and the power of two it is times of.
+fn whole_and_power(magnitude: u32) -> vec2<u32> {
+    let mantissa = magnitude & 0x7fffffu;
+    return select(vec2<u32>(mantissa | 0x800000u, magnitude >> 23u), vec2<u32>(mantissa, 1u), magnitude < 0x800000u);
+}
+
+// As burnc_fmodf.
+fn fmod_f32(x: f32, y: f32) -> f32 {
+    let sign = bitcast<u32>(x) & 0x80000000u;
+    let dividend = bitcast<u32>(x) & 0x7fffffffu;
+    let divisor = bitcast<u32>(y) & 0x7fffffffu;
+    if (dividend >= 0x7f800000u || divisor > 0x7f800000u || divisor == 0u) { return float_of_bits(0x7fc00000u); }
+    if (dividend < divisor) { return x; }
+    let from_ = whole_and_power(dividend);
+    let by = whole_and_power(divisor);
+    var rest = from_.x % by.x;
+    var exponent = by.y;
+    for (var above = i32(from_.y) - i32(exponent); above > 0; above -= 8) {
+        rest = (rest << u32(min(above, 8))) % by.x;
+    }
+    while (rest != 0u && rest < 0x800000u && exponent > 1u) {
+        rest <<= 1u;
+        exponent -= 1u;
+    }
+    if (rest >= 0x800000u) { rest = (rest & 0x7fffffu) | (exponent << 23u); }
+    return bitcast<f32>(sign | rest);
+}

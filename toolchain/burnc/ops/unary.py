@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from burnc.ir import Node
+from burnc.ir import DType, Node
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.mapping import Build, FileNode
@@ -40,6 +40,8 @@ def written_as(op_type: str, **names: str) -> Callable[[OnnxWriter, Node], None]
 
 def is_nan(k: KernelBuilder, x: Expr) -> Expr:
     """By the bits: some languages may take for granted that there is no NaN."""
+    if x.dtype is DType.FLOAT64:
+        return (k.call("bitcast_int64", x, dtype=DType.INT64) & (2**63 - 1)) > 0x7FF << 52
     return (k.call("bitcast_int32", x, dtype=INT32) & 0x7FFFFFFF) > 0x7F800000
 
 
