@@ -163,7 +163,6 @@ def test_pieces_of_a_stream_are_the_whole():
     shorter = small.copy()
     for value in (*shorter.inputs, shorter.nodes[0].outputs[0]):
         value.type = value.type.with_shape((2, *value.type.shape[1:]))
-    # The scale of c follows the number of steps; here both have that of the whole.
     assert KeepState().run(shorter) == 2
     verify(shorter)
     (x,) = small.inputs
@@ -172,6 +171,28 @@ def test_pieces_of_a_stream_are_the_whole():
     executable = NumpyReference().compile(shorter)
     pieces = [executable.run({"x": array[i : i + 2]})["y"] for i in range(0, STEPS, 2)]
     np.testing.assert_array_equal(np.concatenate(pieces), wanted)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_streams(form: str, tmp_path: Path):
+    """What an int8 layer keeps is integers, whether it was asked to before it was quantized, or when it is loaded."""
+    graph = layer(form, "forward", given=False)
+    graph.outputs = graph.outputs[:1]
+    data = samples(graph, 20)
+    kinds = [DType.INT8, DType.INT16][: FORMS[form][3]]
+    (tmp_path / "small.onnx").write_bytes(onnx_bytes(int8_form(graph, data)))
+    later = burnc.load(tmp_path / "small.onnx", streaming=True).graph
+    assert [state.read.type.dtype for state in later.states] == kinds
+    assert KeepState().run(graph) == len(kinds)
+    earlier = int8_form(graph, data)
+    assert [state.read.type.dtype for state in earlier.states] == kinds
+    (tmp_path / "stream.onnx").write_bytes(onnx_bytes(earlier))
+    assert print_graph(burnc.load(tmp_path / "stream.onnx").graph) == print_graph(earlier)
+    real, stored = (NumpyReference().compile(g) for g in (graph, earlier))
+    (x,), (y,) = earlier.inputs, earlier.outputs
+    for sample in data["x"][:4]:
+        found = stored.run({"x": quantize(sample, x.type, "half_even")})["y"]
+        np.testing.assert_allclose(dequantize(found, y.type), real.run({"x": sample})["y"], rtol=0, atol=0.05)
 
 
 def test_what_stays_float_is_named():

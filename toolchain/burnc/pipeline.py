@@ -113,11 +113,12 @@ def load(
     # Quantize and dequantize around a float operator say how it is quantized; in a TFLite file they mean what they are.
     is_tflite = graph.metadata.get(SOURCE + "format") == "tflite"
     absorb: list[Pass] = [] if is_tflite else [AbsorbQdq()]
-    changes = run_passes(graph, [*canonical_passes(), *([KeepState()] if streaming else []), *absorb])
+    changes = run_passes(graph, [*canonical_passes(), *absorb])
     if not (is_tflite if float_edges is None else float_edges):
         changes += run_passes(graph, [AbsorbEdges(), *canonical_passes(), *absorb])
     changes += run_passes(graph, [FoldConstants(dequantized=True), *canonical_passes()])
-    changes += run_passes(graph, [RestoreNames()])
+    # A layer's memory has the type of its results, which are known by now.
+    changes += run_passes(graph, [RestoreNames(), *([KeepState()] if streaming else [])])
     check_accumulators(graph)
     return Loaded(graph, merge_changes(changes))
 

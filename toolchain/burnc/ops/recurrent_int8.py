@@ -26,7 +26,7 @@ GATE_SCALE, ONE_SCALE = 2.0**-12, 2.0**-15  # of what goes into sigmoid and tanh
 GATE_POWER = -12
 INT16 = DType.INT16.limits
 LARGEST_CELL = 16.0
-"""A cell that is not bounded by the number of steps is held within this; tanh is 1 to 13 places long before."""
+"""A cell is held within this, unless more was seen; its tanh is 1 to 13 places, its steps are finer than those of h."""
 
 
 class GateScales:
@@ -152,7 +152,7 @@ def quantization(form: Form) -> OwnQuantization:
 
     def wide(node: Node, largest: Callable[[Value], float]) -> dict[Value, QuantParams]:
         cells = [v for v in (*node.inputs[FIRST_STATE + 1 : FIRST_STATE + len(form.states)], *node.outputs[2:]) if v]
-        return {v: cell_params(node, max(largest(c) for c in cells)) for v in cells if v.data is None}
+        return {v: cell_params(max(largest(c) for c in cells)) for v in cells if v.data is None}
 
     def absorb(
         builder: Builder, node: Node, twins: Sequence[Value | None], wanted: Sequence[TensorType | None]
@@ -164,11 +164,9 @@ def quantization(form: Form) -> OwnQuantization:
     return OwnQuantization(why_not, ((W, 1), (R, 1)), groups, wide, absorb)
 
 
-def cell_params(node: Node, largest: float = 0.0) -> QuantParams:
-    """The power of two that holds what a cell can become in a sequence, or LARGEST_CELL, or what was seen."""
-    steps, begins = node.input(X).type.shape[0], node.inputs[FIRST_STATE + 1]
-    bound = max(LARGEST_CELL if begins is not None else min(float(steps), LARGEST_CELL), largest)
-    return QuantParams.per_tensor(2.0 ** (math.ceil(math.log2(bound)) - 15))
+def cell_params(largest: float = 0.0) -> QuantParams:
+    """The power of two that holds LARGEST_CELL, or what was seen."""
+    return QuantParams.per_tensor(2.0 ** (math.ceil(math.log2(max(LARGEST_CELL, largest))) - 15))
 
 
 class _Absorbed:
@@ -213,7 +211,7 @@ class _Absorbed:
         for type_ in (None if before is None else before.type, after):
             if type_ is not None and type_.dtype is DType.INT16 and is_cell(type_):
                 return type_
-        return TensorType(DType.INT16, self.node.outputs[2].type.shape, cell_params(self.node))
+        return TensorType(DType.INT16, self.node.outputs[2].type.shape, cell_params())
 
     def _begin(self, place: int, kind: TensorType) -> Value | None:
         value, twin = self.node.inputs[place], self.twins[place]
