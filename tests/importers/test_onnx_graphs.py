@@ -80,6 +80,12 @@ def test_everything_unsupported_is_listed_at_once():
     assert found["g"][0] == "Unique"
 
 
+@pytest.mark.parametrize("op", ["NonZero", "Unique"])
+def test_a_result_whose_shape_depends_on_data_is_refused_as_such(op: str):
+    found = _unsupported(model_of([helper.make_node(op, ["x"], ["y"], "finder")], {"x": [1, 3]}, ["y"]))
+    assert found["finder"] == (op, "the shape of its result is only known at run time")
+
+
 def test_unsupported_nodes_that_nothing_needs_do_not_matter():
     nodes = [helper.make_node("NonZero", ["x"], ["unused"]), helper.make_node("Relu", ["x"], ["y"])]
     assert [n.op for n in import_onnx(model_of(nodes, {"x": [1, 3]}, ["y"])).nodes] == ["clip"]

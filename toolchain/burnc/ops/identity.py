@@ -1,7 +1,7 @@
 """identity: the value itself, where a graph needs it under a second name.
 
 Mappings return their input, so that the file's Identity and Dropout leave no node.
-Sources: ONNX Identity-1, Dropout-13 (inference).
+Sources: ONNX Identity-1, Dropout-13 (inference), OptionalGetElement-18 (of a tensor).
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ identity = OpSpec(
     body=body,
     gradient=lambda b, node, dy: [dy],
     quant=QuantRule(result="same", dtypes=tuple(t for t in DType if t.is_integer)),
-    onnx=(onnx_op("Identity", build=from_onnx_identity), onnx_op("Dropout", build=from_onnx_dropout)),
+    onnx=(
+        onnx_op("Identity", build=from_onnx_identity),
+        onnx_op("Dropout", build=from_onnx_dropout),
+        onnx_op("OptionalGetElement", build=from_onnx_identity),
+    ),
     to_onnx=to_onnx,
     cases=(case((2, 3), kinds=ALL_KINDS), case(())),
     view=True,

@@ -203,6 +203,8 @@ def from_onnx(node: FileNode) -> list[Value]:
         sizes = _keep_aspect(node, chosen, shape, scales)
     if coordinates in ("align_corners", CROP) and any(s * n % 1 for s, n in zip(scales, x.type.shape, strict=True)):
         node.refuse(f"scales {scales} of {list(x.type.shape)} give parts of a point, which {coordinates} leaves open")
+    if mode == "nearest" and node.attribute("simple") is not None and min(scales) < 1:
+        node.refuse(f"before opset 11 the standard leaves open which points scales {scales} keep")
     exact = all(s == float(np.float32(m / n)) for s, m, n in zip(scales, shape, x.type.shape, strict=True))
     a = ResizeAttrs(
         tuple(shape),
@@ -294,9 +296,12 @@ FURTHER: tuple[dict[str, Any], ...] = (
     {"mode": "linear", "coordinates": CROP, "part": ((0, 1), (0, 1), (0.25, 0.8), (0.6, -0.3)), "extrapolation": 7.5},
 )
 
-# Upsample, and Resize when it was new, took places as they are and rounded them down.
+# Upsample, and Resize when it was new, took places as they are and rounded them down (onnxruntime's up,
+# where an image shrinks).
 OLD_RESIZE = OldForm(
-    ("Upsample", "Resize"), 11, {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    ("Upsample", "Resize"),
+    11,
+    {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor", "simple": "1"},
 )
 
 resize = OpSpec(

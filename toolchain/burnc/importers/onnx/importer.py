@@ -104,6 +104,7 @@ class _NodeImporter:
         self.arrays: dict[str, Array] = {}
         self.values: dict[str, Value] = {}
         self.types = _inferred_types(model.graph)
+        self.unshaped = {v.name for v in [*model.graph.value_info, *model.graph.output] if _is_unshaped(v)}
         self.mappings = onnx_mappings()
         self.used = {name for node in model.graph.node for name in reads(node)} | {v.name for v in model.graph.output}
         self.unsupported: list[Unsupported] = []
@@ -256,6 +257,9 @@ class _NodeImporter:
     def _why_unknown(self, node: onnx.NodeProto) -> str:
         if node.domain:
             return f"domain {node.domain} is unknown; register it with burnc.ops"
+        is_known = all(self.shape(name) is not None for name in node.input if name)
+        if is_known and any(name in self.unshaped for name in node.output):
+            return "the shape of its result is only known at run time"
         return "burnc has no such operator"
 
     def _report(self, node: onnx.NodeProto, why: str) -> None:
@@ -309,6 +313,13 @@ def _attribute(attribute: onnx.AttributeProto, where: str) -> Any:
 
 def _inferred_types(graph: onnx.GraphProto) -> dict[str, TensorType]:
     return _types([*graph.value_info, *graph.output])
+
+
+def _is_unshaped(value: onnx.ValueInfoProto) -> bool:
+    """A tensor of which inference cannot tell the shape."""
+    tensor = value.type.tensor_type
+    dims = tensor.shape.dim if tensor.HasField("shape") else [onnx.TensorShapeProto.Dimension()]
+    return value.type.HasField("tensor_type") and not all(dim.HasField("dim_value") for dim in dims)
 
 
 def _types(values: Iterable[onnx.ValueInfoProto]) -> dict[str, TensorType]:
