@@ -254,6 +254,9 @@ static void receive(uint32_t count, uint32_t crc) {
 }
 
 void burnc_harness_serve(void) {
+    if (model->reset != 0) {
+        model->reset();
+    }
     burnc_messages_serve(buffer, BUFFER_BYTES, receive);
 }
 

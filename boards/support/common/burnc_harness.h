@@ -32,7 +32,7 @@ typedef struct {
     uint32_t output_count;
     uint32_t layer_count;
     int32_t (*run)(void);   /* returns the model's status, 0 when all is well */
-    void (*reset)(void);    /* clears the state; 0 when the model has none */
+    void (*reset)(void);    /* clears the state, before the first run, too; 0 when there is none */
     uint32_t *layer_cycles; /* layer_count words for the profile; 0 when the model was compiled without it */
 } burnc_harness_model;
 
