@@ -4,6 +4,7 @@
 #include "burnc/conv2d_s8_m0.h"
 #include "burnc/finish_pairs_s8_m0.h"
 #include "burnc/pack_pairs_s8_m0.h"
+#include "burnc/pack_words_s8_m0.h"
 
 /* Where the window of an output pixel begins. */
 typedef struct burnc_conv2d_s8_m0_place {
@@ -52,11 +53,12 @@ static uint32_t *burnc_conv2d_s8_m0_pack(const burnc_conv2d_s8_m0_params *params
     for (k = 0; k < params->window.kernel_h; ++k) {
         const int8_t *const a = burnc_conv2d_s8_m0_line(params, x, first.row, first.column, lines);
         const int8_t *const b = burnc_conv2d_s8_m0_line(params, x, second.row, second.column, lines + taps);
-        packed = burnc_pack_pairs_s8_m0(packed, a, b, (uint32_t)taps);
+        packed = params->code_words != 0 ? burnc_pack_words_s8_m0(packed, a, b, (uint32_t)taps)
+                                         : burnc_pack_pairs_s8_m0(packed, a, b, (uint32_t)taps);
         first.row += params->window.dilation_h;
         second.row += params->window.dilation_h;
     }
-    while (packed != end) {
+    while (params->code_words == 0 && packed != end) {
         packed[0] = 32768u;
         packed[1] = 0u;
         packed[2] = 0u;
@@ -78,10 +80,11 @@ static burnc_conv2d_s8_m0_place burnc_conv2d_s8_m0_next(const burnc_window *w,
 void burnc_conv2d_s8_m0(const burnc_conv2d_s8_m0_params *params, const int8_t *x, int8_t *y,
                         uint32_t *scratch) {
     const burnc_window *const w = &params->window;
-    const burnc_pairs_layer_s8_m0 layer = {params->out_channels, params->blocks,        params->triples,
-                                           params->doubles,      params->channel_bytes, params->fixed_count,
-                                           params->weights,      params->constants,     params->fixed};
-    int8_t *const lines = (int8_t *)(scratch + 3 * params->blocks * params->chunk);
+    const burnc_pairs_layer_s8_m0 layer = {
+        params->out_channels,  params->blocks,      params->code_words, params->triples,   params->doubles,
+        params->channel_bytes, params->fixed_count, params->weights,    params->constants, params->fixed};
+    const int32_t words = params->code_words != 0 ? params->code_words : 3 * params->blocks;
+    int8_t *const lines = (int8_t *)(scratch + words * params->chunk);
     int32_t n;
     for (n = 0; n < w->batch; ++n) {
         burnc_conv2d_s8_m0_place place = {-w->pad_top, -w->pad_left};

@@ -6,8 +6,10 @@
      r1  next weights          r5  weight, then product      r6  sum of the block      r7  end of the pair
      r8, r10, r12  sums of the upper halves, channels 0, 1, 2: the second row, exact
      r9, r11, lr   sums of the whole words; less (upper sum << 16) they are the first row
+   Straight-line code takes r3 32768, r1 and r2 two taps, r4 a product, r5 to r7 the sums of the three channels' blocks; it
+   leaves the last channel's whole words in r7 and where the next code begins in lr.
    In the epilogue:
-     r0  next constants        r2..r6  a channel's constants, r2 and r7 then the two rows' sums   r1  scratch
+     r0  next constants        r1..r6  a channel's constants, r1 and r2 then the two rows' sums   r7  scratch
    On the stack: the job's fields, those of groups moving on, and what follows them below. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
 
@@ -16,7 +18,7 @@
 #define BURNC_PAIR_BYTES 8
 #define BURNC_WEIGHTS 12
 #define BURNC_CONSTANTS 16
-#define BURNC_LOW_START 20
+#define BURNC_IS_CODE 20
 #define BURNC_CHANNEL_BYTES 24
 #define BURNC_TRIPLES 28
 #define BURNC_DOUBLES 32
@@ -28,8 +30,11 @@
 #define BURNC_SECOND 56
 #define BURNC_THIRD 60
 #define BURNC_PACKED_NOW 64
-#define BURNC_FRAME 68
-#define BURNC_UNSIGNED_BYTES 20
+#define BURNC_LOOP 68
+#define BURNC_RETURN 72 /* codegen/straight_line.py knows it */
+#define BURNC_NEXT_CODE 76
+#define BURNC_FRAME 80
+#define BURNC_UNSIGNED_BYTES 24
 
     .syntax unified
 
@@ -59,25 +64,23 @@
     channel \at + 2, r10, r11
     .endm
 
-/* Both sums of two channels, or of three. */
-    .macro clear2
-    movs    r3, #0
-    ldr     r2, [sp, #BURNC_LOW_START]
-    mov     r8, r3
-    mov     r9, r2
-    mov     r10, r3
-    mov     r11, r2
-    .endm
-
     .macro begin_pair
     ldr     r1, [sp, #BURNC_WEIGHTS]
     ldr     r7, [sp, #BURNC_PAIR_BYTES]
     adds    r7, r7, r0
-    clear2
+    movs    r3, #0
+    mov     r8, r3
+    mov     r9, r3
+    mov     r10, r3
+    mov     r11, r3
     .endm
 
     .macro end_pair
     str     r0, [sp, #BURNC_PACKED_NOW]
+    check_sign
+    .endm
+
+    .macro check_sign
     ldr     r0, [sp, #BURNC_CONSTANTS]
     ldr     r5, [sp, #BURNC_CHANNEL_BYTES]
     cmp     r5, #BURNC_UNSIGNED_BYTES
@@ -100,90 +103,87 @@
     .macro limit sum
     cmp     \sum, r3
     bls     1f
-    asrs    r1, \sum, #31
+    asrs    r7, \sum, #31
     movs    \sum, r3
-    bics    \sum, r1
+    bics    \sum, r7
 1:
     .endm
 
     .macro scale sum
-    movs    r1, \sum
-    muls    r1, r3, r1
-    lsrs    r1, r5                  /* by its lowest byte */
+    movs    r7, \sum
+    muls    r7, r3, r7
+    lsrs    r7, r5                  /* by its lowest byte */
     muls    \sum, r4, \sum
-    adds    \sum, \sum, r1
+    adds    \sum, \sum, r7
     adds    \sum, \sum, r6
     lsrs    \sum, \sum, #24
     .endm
 
     .macro scale_signed sum, zero, minus_step
-    movs    r1, \sum
-    muls    r1, r3, r1
-    lsrs    r1, r5
+    movs    r7, \sum
+    muls    r7, r3, r7
+    lsrs    r7, r5
     cmp     \sum, \zero
     muls    \sum, r4, \sum          /* leaves the carry alone */
     bcs     1f
     add     \sum, \minus_step
 1:
-    adds    \sum, \sum, r1
+    adds    \sum, \sum, r7
     adds    \sum, \sum, r6
     lsrs    \sum, \sum, #24
     .endm
 
-/* r2 holds the offset: the two rows' sums plus that go to r7 and r2. */
+/* The two rows' sums, with their offsets, in r1 and r2. */
     .macro two_sums high, low
-    mov     r1, \high
-    lsls    r7, r1, #16
-    mov     r1, \low
-    subs    r7, r1, r7
-    adds    r7, r7, r2
+    add     r1, \low
     add     r2, \high
+    lsls    r7, r2, #16
+    subs    r1, r1, r7
     .endm
 
     .macro store_first
-    ldr     r1, [sp, #BURNC_Y_NOW]
-    strb    r7, [r1, #0]
+    ldr     r3, [sp, #BURNC_Y_NOW]
+    strb    r1, [r3, #0]
     ldr     r4, [sp, #BURNC_ROW]
-    strb    r2, [r1, r4]
+    strb    r2, [r3, r4]
     .endm
 
-/* Leaves the place of the second row's first output in r1. */
+/* Leaves the place of the second row's first output in r3. */
     .macro store_at slot
-    ldr     r1, [sp, #BURNC_Y_NOW]
-    ldr     r3, [sp, #\slot]
-    strb    r7, [r1, r3]
+    ldr     r3, [sp, #BURNC_Y_NOW]
+    ldr     r5, [sp, #\slot]
+    strb    r1, [r3, r5]
     ldr     r4, [sp, #BURNC_ROW]
-    adds    r1, r1, r4
-    strb    r2, [r1, r3]
+    adds    r3, r3, r4
+    strb    r2, [r3, r5]
     .endm
 
     .macro finish high, low
-    ldmia   r0!, {r2-r6}
+    ldmia   r0!, {r1-r6}
     two_sums \high, \low
-    limit   r7
+    limit   r1
     limit   r2
     lsrs    r3, r5, #8
-    scale   r7
+    scale   r1
     scale   r2
     .endm
 
 /* The sums' registers, free by then, take zero and -step. */
     .macro finish_signed high, low
-    ldmia   r0!, {r2}
+    ldmia   r0!, {r1-r4}
     two_sums \high, \low
-    ldmia   r0!, {r1, r3-r6}
-    mov     \high, r1
-    ldmia   r0!, {r1}
-    mov     \low, r1
-    limit   r7
+    mov     \high, r3
+    mov     \low, r4
+    ldmia   r0!, {r3-r6}
+    limit   r1
     limit   r2
     lsrs    r3, r5, #8
-    scale_signed r7, \high, \low
+    scale_signed r1, \high, \low
     scale_signed r2, \high, \low
     .endm
 
-/* Reads the head of a group's constants. */
-    .macro begin_group
+/* Reads the head of a group's constants and goes to the group's first pair: \blocks or \code. */
+    .macro begin_group blocks, code, back
     ldr     r0, [sp, #BURNC_CONSTANTS]
     ldmia   r0!, {r1}
     str     r0, [sp, #BURNC_CONSTANTS]
@@ -198,21 +198,59 @@
     str     r2, [sp, #BURNC_Y]
     str     r2, [sp, #BURNC_Y_NOW]
     ldr     r0, [sp, #BURNC_PACKED]
+    adr     r1, \back 
+    adds    r1, #1
+    str     r1, [sp, #BURNC_RETURN]
+    adr     r1, \blocks 
+    ldr     r2, [sp, #BURNC_IS_CODE]
+    cmp     r2, #0
+    beq     1f
+    adr     r1, \code 
+1:
+    adds    r1, #1
+    str     r1, [sp, #BURNC_LOOP]
+    bx      r1
     .endm
 
-/* r1 holds the second row's first output. */
-    .macro next_pair loop
+/* r3 holds the second row's first output. */
+    .macro next_pair
     ldr     r4, [sp, #BURNC_STEP]
-    adds    r1, r1, r4
-    str     r1, [sp, #BURNC_Y_NOW]
-    ldr     r1, [sp, #BURNC_PACKED_END]
+    adds    r3, r3, r4
+    str     r3, [sp, #BURNC_Y_NOW]
     movs    r2, r0
     ldr     r0, [sp, #BURNC_PACKED_NOW]
+    ldr     r1, [sp, #BURNC_PACKED_END]
     cmp     r0, r1
     beq     1f
-    b       \loop
+    ldr     r1, [sp, #BURNC_LOOP]
+    bx      r1
 1:
     str     r2, [sp, #BURNC_CONSTANTS]
+    ldr     r1, [sp, #BURNC_WEIGHTS]
+    ldr     r2, [sp, #BURNC_IS_CODE]
+    cmp     r2, #0
+    bne     2f
+    .endm
+
+    .macro run_code
+    movs    r3, #128
+    lsls    r3, r3, #8
+    str     r0, [sp, #BURNC_PACKED_NOW]
+    ldr     r4, [sp, #BURNC_WEIGHTS]
+    adds    r4, #1
+    bx      r4
+    .endm
+
+    .macro end_code
+    mov     r1, lr
+    subs    r1, #1
+    str     r1, [sp, #BURNC_NEXT_CODE]
+    mov     lr, r7
+    ldr     r0, [sp, #BURNC_PACKED_NOW]
+    ldr     r1, [sp, #BURNC_PAIR_BYTES]
+    adds    r0, r0, r1
+    str     r0, [sp, #BURNC_PACKED_NOW]
+    check_sign
     .endm
 
     .section .text.burnc_dot_pairs_s8_m0, "ax", %progbits
@@ -244,11 +282,19 @@ burnc_dot_pairs_s8_m0:
     b       .Ldouble
 1:
     str     r1, [sp, #BURNC_TRIPLES]
-    begin_group
+    begin_group .Lpair3, .Lcode3, .Lback3
+    .balign 4
+.Lcode3:
+    run_code
+    .balign 4
+.Lback3:
+    end_code
+    b       .Lfinish3
+    .balign 4
 .Lpair3:
     begin_pair
     mov     r12, r3
-    mov     lr, r2
+    mov     lr, r3
 .Lblocks3:
     block3  0
     block3  6
@@ -259,16 +305,20 @@ burnc_dot_pairs_s8_m0:
     bne     .Lblocks3
 
     end_pair
+.Lfinish3:
     beq     1f
     b       .Lsigned3
 1:
     finish_three finish
 .Lnext3:
-    next_pair .Lpair3
-    ldr     r1, [sp, #BURNC_WEIGHTS]
+    next_pair
     ldr     r2, [sp, #BURNC_PAIR_BYTES]
     lsrs    r2, r2, #1
     adds    r1, r1, r2
+    str     r1, [sp, #BURNC_WEIGHTS]
+    b       .Ltriple
+2:
+    ldr     r1, [sp, #BURNC_NEXT_CODE]
     str     r1, [sp, #BURNC_WEIGHTS]
     b       .Ltriple
 
@@ -283,7 +333,15 @@ burnc_dot_pairs_s8_m0:
     b       .Ldone
 1:
     str     r1, [sp, #BURNC_DOUBLES]
-    begin_group
+    begin_group .Lpair2, .Lcode2, .Lback2
+    .balign 4
+.Lcode2:
+    run_code
+    .balign 4
+.Lback2:
+    end_code
+    b       .Lfinish2
+    .balign 4
 .Lpair2:
     begin_pair
 .Lblocks2:
@@ -296,13 +354,17 @@ burnc_dot_pairs_s8_m0:
     bne     .Lblocks2
 
     end_pair
+.Lfinish2:
     bne     .Lsigned2
     finish_two finish
 .Lnext2:
-    next_pair .Lpair2
-    ldr     r1, [sp, #BURNC_WEIGHTS]
+    next_pair
     ldr     r2, [sp, #BURNC_DOUBLE_BYTES]
     adds    r1, r1, r2
+    str     r1, [sp, #BURNC_WEIGHTS]
+    b       .Ldouble
+2:
+    ldr     r1, [sp, #BURNC_NEXT_CODE]
     str     r1, [sp, #BURNC_WEIGHTS]
     b       .Ldouble
 

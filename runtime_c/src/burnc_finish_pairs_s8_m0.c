@@ -17,7 +17,7 @@ static void burnc_finish_pairs_s8_m0_fixed(const burnc_pairs_layer_s8_m0 *layer,
 void burnc_finish_pairs_s8_m0(const burnc_pairs_layer_s8_m0 *layer, const uint32_t *packed, int32_t pixels,
                               int8_t *y) {
     const int32_t channels = layer->out_channels;
-    const int32_t words = 3 * layer->blocks;
+    const int32_t words = layer->code_words != 0 ? layer->code_words : 3 * layer->blocks;
     const int32_t even = pixels & ~1;
     burnc_dot_pairs_s8_m0_job job;
     if (layer->fixed_count != 0) {
@@ -28,7 +28,7 @@ void burnc_finish_pairs_s8_m0(const burnc_pairs_layer_s8_m0 *layer, const uint32
     job.pair_bytes = 4u * (uint32_t)words;
     job.weights = layer->weights;
     job.constants = layer->constants;
-    job.low_start = 0u - ((uint32_t)layer->blocks << 15);
+    job.is_code = (uint32_t)layer->code_words;
     job.channel_bytes = (uint32_t)layer->channel_bytes;
     job.triples = (uint32_t)layer->triples;
     job.doubles = (uint32_t)layer->doubles;

@@ -6,12 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
+from burnc.codegen.rows import ROWS
 from burnc.ir import Array, Builder, DType, Graph, Node, QuantParams, TensorType, Value, verify
 from burnc.ops import operators
 from burnc.ops.conv2d import Conv2dAttrs
 from burnc.ops.fully_connected import FullyConnectedAttrs
 from burnc.ops.spatial import Padding
+
+
+def without_rows(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Kernels are chosen among the others from now on."""
+    monkeypatch.setattr("burnc.codegen.lower.ROWS", tuple(row for row in ROWS if row.name not in names))
+
 
 Range = tuple[float, float]
 UNCLAMPED = (-np.inf, np.inf)

@@ -23,16 +23,31 @@ from burnc.errors import SimulationError
 from burnc.ir import Graph
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from burnc.sim.simulated_board import open_simulator
+from burnc_host.c import CExecutable
+from codegen.layer_nets import without_rows
 from codegen.pointwise_nets import hard_inputs, many_pointwise, pointwise
 from requirements import requires
 
 ROW = "conv1x1_s8_m0"
-M0 = LowerOptions(core="cortex-m0plus")
+CODE_ROW = "conv1x1_code_s8_m0"
+M0 = LowerOptions(name="host_model", core="cortex-m0plus", optimize="speed")
 HOST = load_board("host")
 GUARD_BYTES = 4096
 
 on_pico = pytest.param("pico", marks=requires("arm compiler", "node", "rp2040js"))
 on_microbit = pytest.param("microbit", marks=requires("arm compiler", "host compiler", "qemu-system-arm"))
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    without_rows(monkeypatch, CODE_ROW)
+
+
+@pytest.fixture(params=[ROW, CODE_ROW])
+def row(request, monkeypatch):
+    """Each form of the weights; the other one is no choice."""
+    without_rows(monkeypatch, *{ROW, CODE_ROW} - {request.param})
+    return request.param
 
 
 def rows(graph: Graph, options: LowerOptions = M0) -> list[str]:
@@ -47,18 +62,23 @@ def assert_as_the_reference(graph: Graph, executable) -> None:
             np.testing.assert_array_equal(got[value.name], wanted[value.name])
 
 
-def test_it_takes_all_but_a_few_layers_on_its_cores_and_none_elsewhere():
+def test_it_takes_all_but_a_few_layers_on_its_cores_and_none_elsewhere(row):
     graph = many_pointwise()
-    assert rows(graph).count(ROW) > 0.9 * len(graph.nodes)
+    assert rows(graph).count(row) > 0.9 * len(graph.nodes)
     one = pointwise((2, 2), 8, 6)
-    assert rows(one) == [ROW]
-    assert ROW not in rows(one, LowerOptions()) + rows(one, LowerOptions(core="cortex-m4"))
+    assert rows(one) == [row]
+    assert row not in rows(one, LowerOptions()) + rows(one, LowerOptions(core="cortex-m4"))
+
+
+def test_instructions_take_the_place_of_weights_where_speed_is_worth_the_flash():
+    graph = pointwise((12, 12), 64, 64)
+    assert [rows(graph, replace(M0, optimize=o)) for o in ("speed", "balanced", "size")] == [[CODE_ROW], [ROW], [ROW]]
 
 
 @requires("host compiler")
-def test_the_twin():
+def test_the_twin(row):
     graph = many_pointwise()
-    assert_as_the_reference(graph, device("c:cortex-m0plus").compile(graph))
+    assert_as_the_reference(graph, CExecutable(graph, lower(graph, HOST, M0)))
 
 
 @requires("gcc")
@@ -77,10 +97,10 @@ def test_the_twin_under_sanitizers(tmp_path):
 
 
 @pytest.mark.parametrize("board", [on_pico, on_microbit])
-def test_the_assembly_in_a_model(board):
+def test_the_assembly_in_a_model(board, row):
     graph = many_pointwise() if board == "pico" else pointwise((3, 3), 34, 7)
-    executable = BoardBackend(board).compile(graph)
-    assert ROW in [step.row for step in executable.program.steps]
+    executable = BoardBackend(board, optimize="speed").compile(graph)
+    assert row in [step.row for step in executable.program.steps]
     assert_as_the_reference(graph, executable)
     executable.close()
 
@@ -153,7 +173,7 @@ def test_the_assembly_reads_nothing_behind_its_operands(assembly_and_twin):
     ],
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
-def test_it_leaves_to_others_what_it_cannot_do_exactly(graph, why):
+def test_it_leaves_to_others_what_it_cannot_do_exactly(graph, why, in_blocks):
     assert ROW not in rows(graph), why
 
 
@@ -186,20 +206,24 @@ def test_scaling_that_cannot_be_exact_is_refused():
 
 
 @pytest.mark.parametrize("outputs", [8, 12, 24])
-def test_results_may_lie_over_the_input(outputs):
+def test_results_may_lie_over_the_input(outputs, row):
     """The overlap that the row declares is the least: a byte less and a run would overwrite what it has not read."""
     graph = pointwise((5, 5), 12, outputs)
     program = lower(graph, HOST, M0)
     x, y = graph.inputs[0].type.size, graph.outputs[0].type.size
     assert program.plan.bytes < x + y
-    assert_as_the_reference(graph, device("c:cortex-m0plus").compile(graph))
+    assert_as_the_reference(graph, CExecutable(graph, program))
     distance = program.offset(program.inputs[0].value) - program.offset(program.outputs[0].value)
     assert distance >= max(0, 2 * (outputs - 12) * 12)
 
 
 @requires("arm compiler")
 def test_projects_carry_the_assembly_under_the_models_name():
-    files = emit_c(lower(pointwise((2, 2), 8, 6), load_board("pico"), LowerOptions(name="mine")))
+    files = emit_c(lower(pointwise((2, 2), 8, 6), load_board("pico"), LowerOptions(name="mine", optimize="speed")))
     assert ".globl  mine_dot_pairs_s8_m0\n" in files["mine_dot_pairs_s8_m0.S"]
     assert "burnc_dot" not in files["mine_dot_pairs_s8_m0.S"].split("*/", 2)[2]
     assert "MINE_NO_ASSEMBLY" in files["mine_dot_pairs_s8_m0.h"]
+    code = files["mine_conv2d_code.S"]
+    assert "burnc_" not in code
+    assert "mine_conv2d_code:\n" in code
+    assert "MINE_NO_ASSEMBLY" in code

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 /* Pointwise convolution like burnc_conv1x1_s8, for Cortex-M0 and M0+: pixels go together in pairs through
    burnc_dot_pairs_s8_m0, whose header describes weights and constants. `blocks` is in_channels / 2, rounded up to
-   a multiple of four; taps beyond in_channels have weight 0. `scratch` is 12 * blocks * chunk bytes. 2 * chunk pixels
-   are read whole before they are written, so y may lie over x as far as later pixels are not overwritten. */
+   a multiple of four; taps beyond in_channels have weight 0. With straight-line code
+   for weights a pair is all its taps without such padding, code_words of them. `scratch` is 12 * blocks * chunk bytes, or
+   4 * code_words * chunk. 2 * chunk pixels are read whole before they are written, so y may lie over x as far as later pixels are not overwritten. */
 #ifndef BURNC_CONV1X1_S8_M0_H
 #define BURNC_CONV1X1_S8_M0_H
 
-#include <stdint.h>
+#include "burnc/dot_pairs_s8_m0.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +19,7 @@ typedef struct burnc_conv1x1_s8_m0_params {
     int32_t chunk; /* pairs that are packed before their outputs are written */
     int32_t out_channels;
     int32_t blocks;
+    int32_t code_words; /* with straight-line code, else 0 */
     int32_t triples;
     int32_t doubles;
     int32_t channel_bytes;

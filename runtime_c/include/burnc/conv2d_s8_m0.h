@@ -2,12 +2,14 @@
 /* Convolution like burnc_conv2d_s8 with one group, for Cortex-M0 and M0+: output pixels go together in pairs through
    burnc_dot_pairs_s8_m0, whose header describes weights and constants. A window is packed row by row: the
    kernel_w * in_channels taps of each of its rows, and one of weight 0 where they are odd. `blocks` is what
-   that makes, rounded up to a multiple of four with taps of weight 0. `scratch` is 12 * blocks * chunk bytes and
-   2 * kernel_w * in_channels behind them. 2 * chunk pixels are read whole before they are written, so y may lie over x
+   that makes, rounded up to a multiple of four with taps of weight 0. With straight-line code
+   for weights a pair is all its taps without such padding, code_words of them. `scratch` is 12 * blocks * chunk bytes, or
+   4 * code_words * chunk, and 2 * kernel_w * in_channels behind them. 2 * chunk pixels are read whole before they are written, so y may lie over x
    as far as windows of later pixels are not overwritten. */
 #ifndef BURNC_CONV2D_S8_M0_H
 #define BURNC_CONV2D_S8_M0_H
 
+#include "burnc/dot_pairs_s8_m0.h"
 #include "burnc/window.h"
 
 #ifdef __cplusplus
@@ -21,6 +23,7 @@ typedef struct burnc_conv2d_s8_m0_params {
     int32_t chunk; /* pairs that are packed before their outputs are written */
     int32_t out_channels;
     int32_t blocks;
+    int32_t code_words; /* with straight-line code, else 0 */
     int32_t triples;
     int32_t doubles;
     int32_t channel_bytes;

@@ -10,20 +10,29 @@
    Output channels go in groups: first `triples` groups of three, then `doubles` of two. For each block the weights
    are {w0, w1} of the group's channels. A group's constants begin with a word: the distance of its first output from
    that of the group before in the upper half, that of its third and its second output from the first in the two
-   bytes below. Then each channel has {offset, limit, multiplier, fraction << 8 | places, rounding}; from a sum they make
+   bytes below. Then each channel has {low offset, offset, limit, multiplier, fraction << 8 | places, rounding}; from a
+   sum they make
      t = clamp(sum + offset, 0, limit);  y = (t * multiplier + (t * fraction >> places) + rounding) >> 24
-   With channel_bytes 28 they are {offset, zero, limit, multiplier, fraction << 8 | places, rounding, -step}, and -step
-   is added before the shift where t < zero. */
+   With channel_bytes 32 they are {low offset, offset, zero, -step, limit, multiplier, fraction << 8 | places, rounding}
+   and -step is added before the shift where t < zero. The low offset is the offset, what takes back the 32768s of all
+   blocks, and offset << 16.
+
+   With is_code the weights are straight-line code for each group, one behind the other, that takes the words A alone
+   (codegen/straight_line.py); where the function below is C, they are the bytes w + 128, all of a tap's
+   channels together. */
 #ifndef BURNC_DOT_PAIRS_S8_M0_H
 #define BURNC_DOT_PAIRS_S8_M0_H
 
 #include <stdint.h>
 
-/* Whether the function below is the one in assembly. Define BURNC_NO_ASSEMBLY to have the C everywhere. */
+/* Whether the function below is the one in assembly, and which weights it takes where they are code. Define
+   BURNC_NO_ASSEMBLY to have the C everywhere. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
 #define BURNC_DOT_PAIRS_S8_M0_ASSEMBLY 1
+#define BURNC_PAIR_WEIGHTS(code, numbers) (code)
 #else
 #define BURNC_DOT_PAIRS_S8_M0_ASSEMBLY 0
+#define BURNC_PAIR_WEIGHTS(code, numbers) (numbers)
 #endif
 
 #ifdef __cplusplus
@@ -34,11 +43,11 @@ extern "C" {
 typedef struct burnc_dot_pairs_s8_m0_job {
     const uint32_t *packed;     /* the pairs, one behind the other; at least one */
     const uint32_t *packed_end; /* behind the last */
-    uint32_t pair_bytes;        /* 12 * blocks, blocks a multiple of four */
+    uint32_t pair_bytes;        /* 12 * blocks, blocks a multiple of four; with code 4 * taps */
     const uint8_t *weights;
     const uint32_t *constants;
-    uint32_t low_start;     /* -32768 * blocks mod 2^32 */
-    uint32_t channel_bytes; /* of its constants: 20 or 28 */
+    uint32_t is_code;
+    uint32_t channel_bytes; /* of its constants: 24 or 32 */
     uint32_t triples;
     uint32_t doubles;
     uint32_t double_bytes; /* of the weights of a group of two: 4 * blocks */

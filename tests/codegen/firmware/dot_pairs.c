@@ -15,7 +15,7 @@
 #define MOST_DOUBLES 2u
 #define MOST_CHANNELS (3u * MOST_TRIPLES + 2u * MOST_DOUBLES)
 #define MOST_HEADS (MOST_TRIPLES + MOST_DOUBLES)
-#define LONGEST_CONSTANTS 7u
+#define LONGEST_CONSTANTS 8u
 #define MOST_DISTANCE 4u
 #define ROUNDS 150u
 #define CANARY 0x5a
@@ -53,16 +53,17 @@ static uint32_t distance(void) {
 }
 
 static uint32_t *make_channel(uint32_t *c, uint32_t is_signed) {
-    uint32_t *const scale = c + 1u + is_signed;
-    c[0] = random_word() % 100000u;
+    uint32_t *const scale = c + 2u + 2u * is_signed;
+    c[0] = random_word();
+    c[1] = random_word() % 100000u;
+    if (is_signed != 0u) {
+        c[2] = random_word() % 100000u;
+        c[3] = 0u - (random_word() & 0xffffu);
+    }
     scale[0] = 1u + random_word() % 200000u;
     scale[1] = random_word() % 20000u;
     scale[2] = (random_word() & 0x3fffu) << 8 | 14u;
     scale[3] = random_word();
-    if (is_signed != 0u) {
-        c[1] = random_word() % 100000u;
-        scale[4] = 0u - (random_word() & 0xffffu);
-    }
     return c + given.channel_words;
 }
 
@@ -74,7 +75,7 @@ static void make_operands(uint32_t round) {
     given.pairs = 1u + round % MOST_PAIRS;
     given.triples = round / 3u % (MOST_TRIPLES + 1u);
     given.doubles = round / 5u % (MOST_DOUBLES + 1u);
-    given.channel_words = 5u + 2u * is_signed;
+    given.channel_words = 6u + 2u * is_signed;
     given.row = given.pairs > 1u || round % 7u != 0u ? ROW : 0u;
     for (uint32_t block = 0; block < given.blocks * given.pairs; block++) {
         uint32_t *const packed = given.packed + 3u * block;
@@ -114,7 +115,7 @@ static plain_dot_pairs_s8_m0_job plain_job(results *to) {
         12u * given.blocks,
         given.weights,
         given.constants,
-        0u - (given.blocks << 15),
+        0u,
         4u * given.channel_words,
         given.triples,
         given.doubles,
@@ -137,9 +138,9 @@ static uint32_t compare(void) {
         clear(&twin);
         const plain_dot_pairs_s8_m0_job job = plain_job(&plain);
         const twin_dot_pairs_s8_m0_job same = {
-            job.packed,    job.packed_end,    job.pair_bytes, job.weights, job.constants,
-            job.low_start, job.channel_bytes, job.triples,    job.doubles, job.double_bytes,
-            twin.y + 1,    job.row,           job.step,
+            job.packed,  job.packed_end,    job.pair_bytes, job.weights, job.constants,
+            job.is_code, job.channel_bytes, job.triples,    job.doubles, job.double_bytes,
+            twin.y + 1,  job.row,           job.step,
         };
         plain_dot_pairs_s8_m0(&job);
         twin_dot_pairs_s8_m0(&same);

@@ -8,7 +8,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from burnc.codegen.names import comment_text
-from burnc.codegen.program import Argument, ConstantArray, FieldValue, Params, Port, Program, Scratch, StateBuffer, Step
+from burnc.codegen.program import (
+    Argument,
+    Code,
+    ConstantArray,
+    FieldValue,
+    Params,
+    Port,
+    Program,
+    Scratch,
+    StateBuffer,
+    Step,
+)
 from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
@@ -52,6 +63,7 @@ def emit_c(program: Program) -> dict[str, str]:
         f"{prefix}.h": _render("model.h.jinja", context),
         f"{prefix}.c": _render("model.c.jinja", context),
         f"{prefix}_weights.c": _render("model_weights.c.jinja", context),
+        **{f"{prefix}_{code.name}.S": rename_symbols(code.text, prefix) for code in program.codes},
         **runtime,
     }
 
@@ -117,7 +129,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "self_test_parameters": self_test_parameters(program),
         "null_check": " || ".join(f"{p} == NULL" for p in pointers),
         "headers": headers,
-        "constants": [_constant(c) for c in program.constants],
+        "constants": [_constant(c) for c in program.constants] + [_constant(c.twin, code=c) for c in program.codes],
         "structs": [_struct(program, p) for p in program.params],
         "functions": functions,
         "steps": [_step(program, step) for step in program.steps],
@@ -282,8 +294,10 @@ def _prefixed(program: Program) -> list[str]:
     return [text.replace(f"void {n}(", f"void burnc_{n}(", 1) for n, text in program.functions.items()]
 
 
-def _constant(constant: ConstantArray) -> dict[str, Any]:
+def _constant(constant: ConstantArray, code: Code | None = None) -> dict[str, Any]:
+    """``code``: what takes the place of the numbers on cores that can run it."""
     return {
+        "code": code.name if code else "",
         "name": constant.name,
         "ctype": C_TYPES[constant.dtype],
         "count": constant.data.size,
@@ -303,6 +317,10 @@ def _struct(program: Program, params: Params) -> dict[str, Any]:
 def _field(program: Program, value: FieldValue) -> str:
     if isinstance(value, ConstantArray):
         return f"{program.prefix}_{value.name}"
+    if isinstance(value, Code):
+        return (
+            f"{program.prefix.upper()}_PAIR_WEIGHTS({program.prefix}_{value.name}, {program.prefix}_{value.twin.name})"
+        )
     if isinstance(value, tuple):
         return "{" + ", ".join(map(str, value)) + "}"
     return format_scalar(value, DType.INT32).strip("()")

@@ -23,6 +23,9 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 # Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
+# What a byte of flash may cost in cycles of one run, by what is optimized for; more, where the board's flash is full.
+_PRICES = {"speed": 0.0, "balanced": 60.0, "size": 200.0}
+_SHARE_OF_FLASH = 0.8
 # Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
 _SHARE_FOR_SCRATCH = 1 / 24
 _SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
@@ -62,7 +65,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
     growing: list[tuple[int, Match, KernelRow]] = []
-    for match, row in _choose_kernels(graph, rows, options.core or board.cpu.core, views):
+    for match, row in _affordable_kernels(graph, rows, board, options, views):
         position = len(program.steps)
         landing = copies.get(match.last)
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
@@ -90,6 +93,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     ends = [program.plan.offsets[_scratch_request(i)] + program.steps[i].scratch_bytes for i, _, _ in growing]
     program.plan = replace(program.plan, bytes=max([least.bytes, *ends]))
     program.constants, program.params = program.constants + emitter.constants, emitter.params
+    program.codes = emitter.codes
     return program
 
 
@@ -131,10 +135,28 @@ def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
     return root
 
 
-def _choose_kernels(
-    graph: Graph, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
+def _affordable_kernels(
+    graph: Graph, rows: Sequence[KernelRow], board: Board, options: LowerOptions, views: Mapping[Value, Value]
 ) -> list[tuple[Match, KernelRow | None]]:
-    """In the order of the graph: the cheapest row of each node that has one, else None for its rendered kernel."""
+    """The cheapest kernels that the board's flash holds, as far as that can be had."""
+    memory = board.first_memory("flash")
+    room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
+    chosen: list[tuple[Match, KernelRow | None]] = []
+    least = _PRICES.get(options.optimize, _PRICES["balanced"])
+    for price in sorted(p for p in _PRICES.values() if p >= least):
+        chosen = _choose_kernels(graph, rows, options.core or board.cpu.core, views, price)
+        if sum(row.flash_bytes(match) for match, row in chosen if row) <= room:
+            break
+    return chosen
+
+
+def _choose_kernels(
+    graph: Graph, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], price: float
+) -> list[tuple[Match, KernelRow | None]]:
+    """In the order of the graph: the cheapest row of each node that has one, else None for its rendered kernel.
+
+    A row costs its cycles, and ``price`` for each byte of flash.
+    """
     consumers = graph.consumers()
     covered: set[Node] = set()
     chosen: list[tuple[Match, KernelRow | None]] = []
@@ -149,7 +171,7 @@ def _choose_kernels(
                 continue
             match = row.pattern.match(node, graph, consumers)
             if match is not None and row.when(match):
-                cost = row.cycles(match)
+                cost = row.cycles(match) + price * row.flash_bytes(match)
                 if best is None or cost < best[0]:
                     best = cost, match, row
         match = best[1] if best else Match([node])

@@ -31,7 +31,16 @@ class Params:
     fields: tuple[tuple[str, FieldValue], ...]
 
 
-FieldValue = int | ConstantArray | tuple[int, ...]
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Weights as instructions, in a file of their own, with the numbers for cores that cannot run them."""
+
+    name: str
+    text: str
+    twin: ConstantArray
+
+
+FieldValue = int | ConstantArray | Code | tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class Program:
     Attributes:
         prefix: of every file and symbol.
         functions: rendered kernels, name (without prefix) -> C text with ``burnc_`` names.
+        codes: weights as instructions; their numbers are no part of ``constants``.
         headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
         held: for each value that lives in the state struct, its byte offset there.
@@ -112,6 +122,7 @@ class Program:
     constants: list[ConstantArray] = field(default_factory=list)
     params: list[Params] = field(default_factory=list)
     functions: dict[str, str] = field(default_factory=dict)
+    codes: list[Code] = field(default_factory=list)
     headers: set[str] = field(default_factory=set)
     states: list[StateBuffer] = field(default_factory=list)
     storage: dict[Value, str] = field(default_factory=dict)

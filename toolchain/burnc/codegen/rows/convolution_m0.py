@@ -9,65 +9,27 @@ import numpy as np
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise, window_fields
 from burnc.codegen.rows.pairs_m0 import (
-    BYTES_OF_BLOCK,
     CORES,
-    blocks_are_exact,
+    Form,
     dot_cycles,
     exact_scaling,
     layer_fields,
-    padded_taps,
+    pair_flash,
     pairs_at_once,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow, is_int8
 from burnc.ir import Array, DType, Match, Node
 
 
-def _blocked(node: Node) -> Array:
-    """[O, blocks, 2]."""
+def _form(node: Node, *, is_code: bool) -> Form:
     data = node.input(1).data
     assert data is not None
-    return padded_taps(data.reshape(*data.shape[:2], -1))
-
-
-def _blocks(node: Node) -> int:
-    _, rows, columns, channels = node.input(1).type.shape
-    return 4 * -(-rows * -(-columns * channels // 2) // 4)
-
-
-def _chunk(node: Node, room: int = 0) -> int:
-    return pairs_at_once(node, _blocks(node), room - 2 * _line_bytes(node))
+    return Form(data.reshape(*data.shape[:2], -1), is_code)
 
 
 def _line_bytes(node: Node) -> int:
     _, _, columns, channels = node.input(1).type.shape
     return columns * channels
-
-
-def _can_pair(m: Match) -> bool:
-    """Every block's sum is exact, and so is the scaling of every channel."""
-    node = m.last
-    if not is_int8(node) or is_pointwise(m) or node.attrs.groups != 1:
-        return False
-    return blocks_are_exact(_blocked(node)) and exact_scaling(node) is not None
-
-
-def _lower(m: Match, emitter: Emitter) -> Call:
-    node = m.last
-    _, rows, columns, _ = node.input(1).type.shape
-    params = emitter.struct(
-        "burnc_conv2d_s8_m0_params",
-        window=window_fields(node, (rows, columns)),
-        in_channels=node.input(0).type.shape[3],
-        input_zero_point=node.input(0).type.zero_point,
-        chunk=_chunk(node, emitter.room),
-        **layer_fields(node, _blocked(node), emitter),
-    )
-    return Call("burnc_conv2d_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
-
-
-def _scratch(m: Match, room: int = 0) -> int:
-    node = m.last
-    return BYTES_OF_BLOCK * _blocks(node) * _chunk(node, room) + 2 * _line_bytes(node)
 
 
 def _first_reads(node: Node) -> Array:
@@ -96,18 +58,6 @@ def _overlap(m: Match) -> list[tuple[int, int]]:
     return [(0, _distance(m.last))]
 
 
-def _cycles(m: Match, room: int = 0) -> float:
-    """Fitted to the emulated RP2040."""
-    node = m.last
-    _, rows, columns, channels = node.input(1).type.shape
-    out_height, out_width = node.output.type.shape[1:3]
-    pixels = node.output.type.shape[0] * out_height * out_width
-    pairs, taps = (pixels + 1) // 2, columns * channels
-    pack = rows * (11.0 * (taps + taps % 2) + 200) + 10 * (_blocks(node) - rows * ((taps + 1) // 2)) + 150
-    copied = (9.0 * taps + 40 * columns) * rows * pixels * _share_at_edges(node)
-    return pairs * pack + copied + dot_cycles(node, _blocks(node), pairs, -(-pairs // _chunk(node, room))) + 300
-
-
 def _share_at_edges(node: Node) -> float:
     """The share of window rows that do not lie inside the input."""
     _, height, width, _ = node.input(0).type.shape
@@ -122,17 +72,60 @@ def _share_at_edges(node: Node) -> float:
     return 1.0 - float(inside)
 
 
-ROWS = (
-    KernelRow(
-        "conv2d_s8_m0",
+def _chunk(node: Node, form: Form, room: int) -> int:
+    return pairs_at_once(node, form, room - 2 * _line_bytes(node))
+
+
+def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
+    def when(m: Match) -> bool:
+        """Every block's sum is exact, and so is the scaling of every channel."""
+        node = m.last
+        if not is_int8(node) or is_pointwise(m) or node.attrs.groups != 1:
+            return False
+        return exact_scaling(node) is not None and _form(node, is_code=is_code).is_exact()
+
+    def lower(m: Match, emitter: Emitter) -> Call:
+        node, form = m.last, _form(m.last, is_code=is_code)
+        _, rows, columns, _ = node.input(1).type.shape
+        params = emitter.struct(
+            "burnc_conv2d_s8_m0_params",
+            window=window_fields(node, (rows, columns)),
+            in_channels=node.input(0).type.shape[3],
+            input_zero_point=node.input(0).type.zero_point,
+            chunk=_chunk(node, form, emitter.room),
+            **layer_fields(node, form, emitter),
+        )
+        return Call("burnc_conv2d_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
+
+    def scratch(m: Match, room: int = 0) -> int:
+        node, form = m.last, _form(m.last, is_code=is_code)
+        return form.pair_bytes * _chunk(node, form, room) + 2 * _line_bytes(node)
+
+    def cycles(m: Match, room: int = 0) -> float:
+        """Fitted to the emulated RP2040."""
+        node, form = m.last, _form(m.last, is_code=is_code)
+        _, rows, columns, channels = node.input(1).type.shape
+        pixels = node.output.type.size // node.output.type.shape[3]
+        pairs, taps = (pixels + 1) // 2, columns * channels
+        pack = rows * ((9.0 * taps if is_code else 11.0 * (taps + taps % 2)) + 200) + 150
+        if not is_code:
+            pack += 10 * (form.blocked.shape[1] - rows * ((taps + 1) // 2))
+        copied = (9.0 * taps + 40 * columns) * rows * pixels * _share_at_edges(node)
+        return pairs * pack + copied + dot_cycles(node, form, pairs, -(-pairs // _chunk(node, form, room))) + 300
+
+    return KernelRow(
+        name,
         CONV2D,
-        _can_pair,
-        _lower,
-        _cycles,
-        2600,
+        when,
+        lower,
+        cycles,
+        code_bytes,
         on=CORES,
-        scratch=_scratch,
+        scratch=scratch,
         overlap=_overlap,
-        grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
-    ),
-)
+        flash=lambda m: pair_flash(m.last, _form(m.last, is_code=is_code)),
+        grown=lambda m, room: (scratch(m, room), cycles(m, room)),
+    )
+
+
+ROWS = (_row("conv2d_s8_m0", 3000, is_code=False), _row("conv2d_code_s8_m0", 3000, is_code=True))

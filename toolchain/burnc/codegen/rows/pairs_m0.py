@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burnc.codegen.program import ConstantArray, FieldValue
+from burnc.codegen.program import FieldValue
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
 from burnc.codegen.rows.row import Emitter, clamp_fields, folded_bias
+from burnc.codegen.straight_line import GroupCode, code_text, group_code
 from burnc.ir import Array, Node
 from burnc.numerics import quantize_multiplier
 
@@ -105,59 +106,121 @@ def _grouped(live: list[int], channels: int) -> Groups:
     return Groups(triples, doubles, tuple(sorted(set(range(channels)) - set(live))))
 
 
-def layer_fields(node: Node, blocked: Array, emitter: Emitter) -> dict[str, FieldValue]:
-    """The fields of ``burnc_pairs_layer_s8_m0``; weights are [O, blocks, 2]."""
+@functools.lru_cache(maxsize=64)
+def group_codes(node: Node) -> tuple[GroupCode, ...]:
+    """Straight-line code for the groups of a node; its taps are the rows of the windows, one behind the other."""
+    data = node.input(1).data
+    assert data is not None
+    weights = data.reshape(data.shape[0], -1)
+    return tuple(group_code(weights[list(group)]) for group in groups_of(node).all)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the weights of a convolution are kept: in blocks of two taps, or as straight-line code."""
+
+    taps: Array  # [O, rows of the window, taps of a row]
+    is_code: bool = False
+
+    @functools.cached_property
+    def blocked(self) -> Array:
+        return padded_taps(self.taps)
+
+    @property
+    def pair_bytes(self) -> int:
+        """Of a packed pair of pixels."""
+        taps = self.taps[0].size
+        return 4 * taps if self.is_code else BYTES_OF_BLOCK * int(self.blocked.shape[1])
+
+    def is_exact(self) -> bool:
+        return self.is_code or blocks_are_exact(self.blocked)
+
+
+def layer_fields(node: Node, form: Form, emitter: Emitter) -> dict[str, FieldValue]:
+    """The fields of ``burnc_pairs_layer_s8_m0``."""
     scaling = exact_scaling(node)
     assert scaling is not None
     groups = groups_of(node)
-    weights = [(blocked[list(g)].transpose(1, 0, 2).astype(np.int16) + 128).reshape(-1) for g in groups.all]
     rounding = [int(scaling.rounding[c]) for c in groups.fixed]
     fixed = [c << 8 | (r >> 24) & 255 for c, r in zip(groups.fixed, rounding, strict=True)]
     return {
-        "out_channels": blocked.shape[0],
-        "blocks": blocked.shape[1],
+        "out_channels": form.taps.shape[0],
+        "blocks": 0 if form.is_code else form.blocked.shape[1],
+        "code_words": form.taps[0].size if form.is_code else 0,
         "triples": len(groups.triples),
         "doubles": len(groups.doubles),
-        "channel_bytes": 28 if is_signed(scaling) else 20,
+        "channel_bytes": 4 * _words_of_channel(scaling),
         "fixed_count": len(fixed),
-        "weights": emitter.constant("weights", _array(weights, np.uint8)),
-        "constants": _constants(node, scaling, groups, emitter),
+        "weights": _weights(node, form, groups, emitter),
+        "constants": emitter.constant("constants", _constants(node, form, scaling, groups)),
         "fixed": emitter.constant("fixed", np.array(fixed or [0], np.uint32)),
     }
+
+
+def _words_of_channel(scaling: ExactScaling) -> int:
+    return 8 if is_signed(scaling) else 6
+
+
+def _weights(node: Node, form: Form, groups: Groups, emitter: Emitter) -> FieldValue:
+    if not form.is_code:
+        parts = [(form.blocked[list(g)].transpose(1, 0, 2).astype(np.int16) + 128).reshape(-1) for g in groups.all]
+        return emitter.constant("weights", _array(parts, np.uint8))
+    taps = form.taps.reshape(form.taps.shape[0], -1).astype(np.int16)
+    parts = [(taps[list(g)].T + 128).reshape(-1) for g in groups.all]
+    return emitter.code(lambda symbol: code_text(symbol, group_codes(node)), _array(parts, np.uint8))
 
 
 def _array(parts: list[Array], dtype: type[np.generic]) -> Array:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(1, dtype)
 
 
-def _constants(node: Node, scaling: ExactScaling, groups: Groups, emitter: Emitter) -> ConstantArray:
-    columns = [scaling.limit, scaling.multiplier, scaling.fraction << 8 | scaling.places, scaling.rounding]
+def _constants(node: Node, form: Form, scaling: ExactScaling, groups: Groups) -> Array:
+    """For each group the distances of its outputs, then what its channels need."""
     offset = folded_bias(node).astype(np.int64) + scaling.offset
-    columns = [offset, scaling.zero, *columns, -scaling.step] if is_signed(scaling) else [offset, *columns]
-    channels = np.stack(columns, axis=1) & 0xFFFFFFFF
+    scale = [scaling.limit, scaling.multiplier, scaling.fraction << 8 | scaling.places, scaling.rounding]
+    scale = [scaling.zero, -scaling.step, *scale] if is_signed(scaling) else scale
     parts, before = [], 0
-    for group in groups.all:
+    for index, group in enumerate(groups.all):
+        channels = list(group)
+        code_blocks = group_codes(node)[index].blocks if form.is_code else ()
+        blocks = np.array(code_blocks, np.int64) if form.is_code else form.blocked.shape[1]
+        low = offset[channels] - (blocks << 15) + (offset[channels] << 16)
+        columns = [low, offset[channels], *(column[channels] for column in scale)]
         first, second, third = group[0], group[1] - group[0], group[-1] - group[0]
-        parts += [np.array([first - before << 16 | third << 8 | second], np.int64), channels[list(group)].reshape(-1)]
+        head = np.array([first - before << 16 | third << 8 | second], np.int64)
+        parts += [head, np.stack(columns, axis=1).reshape(-1) & 0xFFFFFFFF]
         before = first
-    return emitter.constant("constants", _array(parts, np.uint32))
+    return _array(parts, np.uint32)
 
 
-def pairs_at_once(node: Node, blocks: int, room: int = 0) -> int:
+def pairs_at_once(node: Node, form: Form, room: int = 0) -> int:
     """How many pairs are packed before their outputs are written: as many as ``room`` bytes hold, at least one."""
     pairs = (node.output.type.size // node.output.type.shape[-1] + 1) // 2
-    return max(1, min(pairs, _MOST_PAIRS, room // (BYTES_OF_BLOCK * blocks)))
+    return max(1, min(pairs, _MOST_PAIRS, room // form.pair_bytes))
 
 
-def dot_cycles(node: Node, blocks: int, pairs: int, chunks: int) -> float:
+def pair_flash(node: Node, form: Form) -> int:
+    """Bytes of weights or code and of constants."""
+    scaling = exact_scaling(node)
+    assert scaling is not None
+    groups = groups_of(node)
+    channels = 3 * len(groups.triples) + 2 * len(groups.doubles)
+    constants = 4 * (len(groups.all) + _words_of_channel(scaling) * channels + len(groups.fixed))
+    if form.is_code:
+        return constants + sum(code.bytes for code in group_codes(node))
+    return constants + 2 * int(form.blocked.shape[1]) * channels
+
+
+def dot_cycles(node: Node, form: Form, pairs: int, chunks: int) -> float:
     """Cycles of ``burnc_finish_pairs_s8_m0`` for all pixels. Fitted to the emulated RP2040."""
     scaling = exact_scaling(node)
     assert scaling is not None
     groups = groups_of(node)
-    signed = 12 if is_signed(scaling) else 0
-    triple = 38.0 * blocks + 169 + 3 * signed
-    double = 27.0 * blocks + 122 + 2 * signed
-    each = len(groups.triples) * triple + len(groups.doubles) * double
-    begin = len(groups.triples) * 44.0 + len(groups.doubles) * 44.0 + 200
-    fixed = 12.0 * len(groups.fixed) * 2
-    return pairs * (each + fixed) + chunks * begin
+    triples, doubles, channel = len(groups.triples), len(groups.doubles), 12.0 if is_signed(scaling) else 0.0
+    if form.is_code:
+        sums = sum(code.cycles for code in group_codes(node)) + 32.0 * (triples + doubles)
+    else:
+        sums = triples * (38.0 * form.blocked.shape[1] + 24) + doubles * (27.0 * form.blocked.shape[1] + 20)
+    scaled = triples * (142.0 + 3 * channel) + doubles * (102.0 + 2 * channel)
+    begin = (triples + doubles) * 56.0 + 200
+    return pairs * (sums + scaled + 24.0 * len(groups.fixed)) + chunks * begin

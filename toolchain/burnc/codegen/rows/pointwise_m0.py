@@ -5,58 +5,26 @@ from __future__ import annotations
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise
 from burnc.codegen.rows.pairs_m0 import (
-    BYTES_OF_BLOCK,
     CORES,
-    blocks_are_exact,
+    Form,
     dot_cycles,
     exact_scaling,
     layer_fields,
-    padded_taps,
+    pair_flash,
     pairs_at_once,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow
-from burnc.ir import Array, DType, Match, Node
+from burnc.ir import DType, Match, Node
 
 
-def _blocked(node: Node) -> Array:
-    """[O, blocks, 2]."""
+def _form(node: Node, *, is_code: bool) -> Form:
     data = node.input(1).data
     assert data is not None
-    return padded_taps(data.reshape(data.shape[0], 1, -1))
+    return Form(data.reshape(data.shape[0], 1, -1), is_code)
 
 
 def _pixels(node: Node) -> int:
     return node.input(0).type.size // node.input(0).type.shape[3]
-
-
-def _blocks(node: Node) -> int:
-    """Blocks of two taps, of which the kernel takes four at a time."""
-    return 4 * -(-node.input(0).type.shape[3] // 8)
-
-
-def _chunk(node: Node, room: int = 0) -> int:
-    return pairs_at_once(node, _blocks(node), room)
-
-
-def _can_pair(m: Match) -> bool:
-    """Every block's sum is exact, and so is the scaling of every channel."""
-    return is_pointwise(m) and blocks_are_exact(_blocked(m.last)) and exact_scaling(m.last) is not None
-
-
-def _lower(m: Match, emitter: Emitter) -> Call:
-    node = m.last
-    params = emitter.struct(
-        "burnc_conv1x1_s8_m0_params",
-        pixels=_pixels(node),
-        in_channels=node.input(0).type.shape[3],
-        chunk=_chunk(node, emitter.room),
-        **layer_fields(node, _blocked(node), emitter),
-    )
-    return Call("burnc_conv1x1_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
-
-
-def _scratch(m: Match, room: int = 0) -> int:
-    return BYTES_OF_BLOCK * _blocks(m.last) * _chunk(m.last, room)
 
 
 def _overlap(m: Match) -> list[tuple[int, int]]:
@@ -67,26 +35,46 @@ def _overlap(m: Match) -> list[tuple[int, int]]:
     return [(0, max(0, growth * pairs_behind_the_first))]
 
 
-def _cycles(m: Match, room: int = 0) -> float:
-    """Fitted to the emulated RP2040."""
-    node = m.last
-    pairs, chunk = (_pixels(node) + 1) // 2, _chunk(node, room)
-    taps = node.input(0).type.shape[3]
-    pack = 11.0 * taps + 110 + 10 * (_blocks(node) - (taps + 1) // 2)
-    return pairs * pack + dot_cycles(node, _blocks(node), pairs, -(-pairs // chunk)) + 300
+def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
+    def when(m: Match) -> bool:
+        """Every block's sum is exact, and so is the scaling of every channel."""
+        return is_pointwise(m) and exact_scaling(m.last) is not None and _form(m.last, is_code=is_code).is_exact()
 
+    def lower(m: Match, emitter: Emitter) -> Call:
+        node, form = m.last, _form(m.last, is_code=is_code)
+        params = emitter.struct(
+            "burnc_conv1x1_s8_m0_params",
+            pixels=_pixels(node),
+            in_channels=node.input(0).type.shape[3],
+            chunk=pairs_at_once(node, form, emitter.room),
+            **layer_fields(node, form, emitter),
+        )
+        return Call("burnc_conv1x1_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
 
-ROWS = (
-    KernelRow(
-        "conv1x1_s8_m0",
+    def scratch(m: Match, room: int = 0) -> int:
+        form = _form(m.last, is_code=is_code)
+        return form.pair_bytes * pairs_at_once(m.last, form, room)
+
+    def cycles(m: Match, room: int = 0) -> float:
+        """Fitted to the emulated RP2040."""
+        node, form = m.last, _form(m.last, is_code=is_code)
+        pairs, taps = (_pixels(node) + 1) // 2, node.input(0).type.shape[3]
+        pack = 9.0 * taps + 90 if is_code else 11.0 * taps + 110 + 10 * (form.blocked.shape[1] - (taps + 1) // 2)
+        return pairs * pack + dot_cycles(node, form, pairs, -(-pairs // pairs_at_once(node, form, room))) + 300
+
+    return KernelRow(
+        name,
         CONV2D,
-        _can_pair,
-        _lower,
-        _cycles,
-        1900,
+        when,
+        lower,
+        cycles,
+        code_bytes,
         on=CORES,
-        scratch=_scratch,
+        scratch=scratch,
         overlap=_overlap,
-        grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
-    ),
-)
+        flash=lambda m: pair_flash(m.last, _form(m.last, is_code=is_code)),
+        grown=lambda m, room: (scratch(m, room), cycles(m, room)),
+    )
+
+
+ROWS = (_row("conv1x1_s8_m0", 2300, is_code=False), _row("conv1x1_code_s8_m0", 2300, is_code=True))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from burnc.codegen.names import LONGEST_NAME, UniqueNames, comment_text, identifier
-from burnc.codegen.program import Call, ConstantArray, FieldValue, Params
+from burnc.codegen.program import Call, Code, ConstantArray, FieldValue, Params
 from burnc.ir import Array, Match, Node, Pattern
 from burnc.numerics import activation_range, quantize_multiplier
 from burnc.ops import spec_of
@@ -27,6 +27,7 @@ class Emitter:
     def __init__(self, unique: UniqueNames) -> None:
         self.constants: list[ConstantArray] = []
         self.params: list[Params] = []
+        self.codes: list[Code] = []
         self.room = 0
         self._unique = unique
         self._layers: set[str] = set()
@@ -52,6 +53,19 @@ class Emitter:
             self.constants.append(self._known[key])
         return self._known[key]
 
+    def code(self, text: Callable[[str], str], twin: Array) -> Code:
+        """Weights as instructions.
+
+        Args:
+            text: makes an assembler file from the symbol (``burnc_<name>``) that it defines.
+            twin: the same weights as numbers.
+        """
+        name = self._unique(f"{self._layer}_code")
+        comment = f"{self._title}weights [{', '.join(map(str, twin.shape))}]"
+        numbers = ConstantArray(self._unique(f"{self._layer}_weights"), np.ascontiguousarray(twin), comment)
+        self.codes.append(Code(name, text(f"burnc_{name}"), numbers))
+        return self.codes[-1]
+
     def struct(self, type: str, **fields: FieldValue) -> Params:
         """A parameter struct; fields in the order of the runtime's header."""
         made = Params(self._unique(f"{self._layer}_params"), type, tuple(fields.items()))
@@ -73,6 +87,7 @@ class KernelRow:
         on: the cores it runs on; None for every core.
         scratch: bytes it needs for itself.
         overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
+        flash: bytes of its constants and code for this match; None for those of its constant operands.
         grown: for a kernel that more scratch makes faster: from the bytes that are free, (bytes used, cycles then).
             What overlap says must hold for that, too.
     """
@@ -86,7 +101,13 @@ class KernelRow:
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
     overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
+    flash: Callable[[Match], int] | None = None
     grown: Callable[[Match, int], tuple[int, float]] | None = None
+
+    def flash_bytes(self, match: Match) -> int:
+        if self.flash is not None:
+            return self.flash(match)
+        return sum(v.type.nbytes for node in match.nodes for v in node.present_inputs if v.is_constant)
 
 
 def is_int8(node: Node) -> bool:
