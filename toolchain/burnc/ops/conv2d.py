@@ -189,16 +189,20 @@ def _attrs(window: Window, groups: int, **activation: float) -> Conv2dAttrs:
     return Conv2dAttrs(window.stride, window.dilation, window.pad, groups, **activation)
 
 
+BYTES = (DType.INT8, DType.UINT8)
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: Conv2dAttrs = node.attrs
-    if node.output.type.dtype is DType.INT32:
+    is_whole = node.output.type.dtype is DType.INT32
+    if is_whole and any(v.type.dtype not in BYTES for v in node.present_inputs):
         raise UnsupportedError([Unsupported(node.name, node.op, "ONNX convolves integers of 8 bits alone")])
     x = w.transposed(w.input(node, 0), NCHW_FROM_NHWC)
     inputs = [x, w.weight(node, 1, OIHW_FROM_OHWI)]
     if len(node.inputs) > 2 and node.inputs[2] is not None:
         inputs.append(w.input(node, 2))
     y = w.emit(
-        "Conv",
+        "ConvInteger" if is_whole else "Conv",
         inputs,
         strides=a.stride,
         dilations=a.dilation,

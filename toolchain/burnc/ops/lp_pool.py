@@ -77,6 +77,8 @@ def _root(node: FileNode, x: Value, p: int, *, last: bool = False) -> Value:
 
 
 def _inner_power(node: FileNode, x: Value, exponent: float) -> Value:
+    if exponent == -0.5:
+        return node.emit("rsqrt", [x], last=False)
     return node.emit("power", [x], node.builder.operators["power"].attrs(exponent), last=False)
 
 

@@ -138,6 +138,10 @@ def _adjoint(node: FileNode, x: Value) -> Value:
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     names = [w.input(node, 0), w.input(node, 1)]
+    types = {v.type.dtype for v in node.present_inputs}
+    if node.output.type.dtype is DType.INT32 and types <= {DType.INT8, DType.UINT8}:
+        w.emit("MatMulInteger", names, [w.output(node)])
+        return
     if node.output.type.dtype is DType.INT32:  # ONNX multiplies no narrower integers than these
         names = [w.emit("Cast", [name], to=ONNX_INT32) for name in names]
     w.emit("MatMul", names, [w.output(node)])

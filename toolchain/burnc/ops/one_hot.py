@@ -76,8 +76,10 @@ def hardmax(node: FileNode) -> list[Value]:
     if flattens:
         rows = ops["reshape"].attrs((math.prod(shape[:axis]), math.prod(shape[axis:])))
         x, axis = node.emit("reshape", [x], rows, last=False), 1
-    largest = node.emit("arg_max", [x], ops["arg_max"].attrs(axis), last=False)
-    attrs = OneHotAttrs(x.type.shape[axis], x.type.dtype.value, axis)
+    kept = node.emit("arg_max", [x], ops["arg_max"].attrs(axis, keepdims=True), last=False)
+    rest = tuple(n for i, n in enumerate(x.type.shape) if i != axis)
+    largest = node.emit("reshape", [kept], ops["reshape"].attrs(rest), last=False)
+    attrs = OneHotAttrs(x.type.shape[axis], x.type.dtype.value, axis, wraps=True)
     if not flattens:
         return [node.emit("one_hot", [largest], attrs)]
     return [node.emit("reshape", [node.emit("one_hot", [largest], attrs, last=False)], ops["reshape"].attrs(shape))]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from burnc.ir import Array, DType, Node, TensorType
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
+from burnc.numerics import dequantize
 
 FIRST = -128
 
@@ -35,12 +36,12 @@ def look_up(k: KernelBuilder, a: Any, x: Tensor, y: Tensor) -> None:
 def tabulated(function: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
     """The integer meaning of a function ``(xp, attrs, x) -> y`` that is defined by its real one.
 
-    Dequantize, compute in float64, quantize: to the nearest, halves away from zero as TFLite fills its tables.
+    Dequantize to the float32 that DequantizeLinear gives, so that a function that jumps (ceil) does so at the same
+    integer; compute in float64; quantize to the nearest, halves away from zero as TFLite fills its tables.
     """
 
     def integer(node: Node, x: Array) -> Array:
-        type_ = node.input(0).type
-        real = (x.astype(np.float64) - type_.zero_point) * float(np.float32(type_.scale))
+        real = dequantize(x, node.input(0).type).astype(np.float64)
         return nearest(function(np, node.attrs, real), node.output.type)
 
     return integer
