@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 # Importing them registers their recipes.
-from suites import elementwise_recipes, layer_recipes, movement_recipes  # noqa: F401
+from suites import elementwise_recipes, further_recipes, layer_recipes, movement_recipes  # noqa: F401
 from suites.onnx_graphs import GraphMaker, RandomGraph, RejectedError
 from suites.recipe import RECIPES
 
