@@ -205,6 +205,8 @@ def recurrent() -> dict[str, Callable[[], Network]]:
         "gru": lambda: network(Last(nn.GRU(3, 4, batch_first=True)), *sequence(True, batch=2), dynamic=0),
         "gru_two_layers": lambda: network(Last(nn.GRU(3, 4, num_layers=2, bidirectional=True)), *sequence()),
         "gru_with_state": lambda: network(WithState(nn.GRU(3, 4)), *sequence(), torch.randn(1, 1, 4)),
+        "gru_any_length": lambda: network(Last(nn.GRU(3, 4, batch_first=True)), *sequence(True), dynamic=1),
+        "lstm_any_length": lambda: network(Last(nn.LSTM(3, 4, bidirectional=True)), *sequence(), dynamic=0),
         "lstm": lambda: network(Last(nn.LSTM(3, 4)), *sequence()),
         "lstm_both_ways": lambda: network(Last(nn.LSTM(3, 4, batch_first=True, bidirectional=True)), *sequence(True)),
         "lstm_two_layers": lambda: network(
