@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -147,6 +148,8 @@ def test_u088_lstm_peepholes():
         ({"activations": ["Sigmoid", "Tanh"]}, "2 activations; 3 are needed"),
         ({"direction": "bidirectional"}, "weights for 1 directions"),
         ({"hidden_size": 4}, "hidden_size = 4"),
+        ({"clip": -1.0}, "clip = -1.0 is no bound"),
+        ({"clip": math.nan}, "clip = nan is no bound"),
     ],
 )
 def test_u088_what_no_lstm_is_is_refused_by_name(attributes: dict[str, Any], why: str):

@@ -8,6 +8,7 @@ zero behind the end of a sequence; a reversed sequence begins at its own end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -160,7 +161,7 @@ class Form:
             attrs = node.builder.operators[op].attrs(
                 direction=node.attribute("direction", "forward"),
                 **self._activation_attrs(node, chosen),
-                clip=float(node.attribute("clip", 0.0)),
+                clip=_bound(node),
                 **given,
             )
             hidden = node.input(R).type.shape[-1]
@@ -263,6 +264,14 @@ class Form:
 def _is_zero(value: Value | None) -> bool:
     """What an absent operand means anyway."""
     return value is not None and value.data is not None and not value.data.any()
+
+
+def _bound(node: FileNode) -> float:
+    """The attribute clip; infinity bounds nothing."""
+    clip = float(node.attribute("clip", 0.0))
+    if not clip >= 0:
+        node.refuse(f"clip = {clip} is no bound")
+    return 0.0 if math.isinf(clip) else clip
 
 
 def _lengths(node: FileNode, x: Value | None) -> Value | None:
