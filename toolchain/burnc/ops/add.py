@@ -97,12 +97,17 @@ def from_onnx(node: FileNode) -> list[Value]:
     return [node.emit("add", [node.input(0), node.input(1)])]
 
 
-def from_tflite(node: FileNode) -> list[Value]:
+def activation_of_real(node: FileNode) -> dict[str, float]:
+    """``fused_activation``, refused behind whole numbers: TFLite Micro's ADD and DIV leave it out there."""
     activation = fused_activation(node)
     x = node.input(0).type
     if x.dtype.is_integer and x.quant is None and any(map(math.isfinite, activation.values())):
         node.refuse("an activation behind whole numbers is not supported: TFLite Micro leaves it out")
-    return [node.emit("add", [node.input(0), node.input(1)], AddAttrs(**activation))]
+    return activation
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    return [node.emit("add", [node.input(0), node.input(1)], AddAttrs(**activation_of_real(node)))]
 
 
 def from_tflite_many(node: FileNode) -> list[Value]:

@@ -23,10 +23,10 @@ from burnc.numerics import (
     rounding_doubling_high_mul,
 )
 from burnc.ops.activation import clamped, through_activation
-from burnc.ops.add import infer_arithmetic
+from burnc.ops.add import activation_of_real, infer_arithmetic
 from burnc.ops.broadcast import aligned, negated, summed_to
 from burnc.ops.case import Operand, case, weights
-from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule
 
@@ -140,7 +140,7 @@ def from_onnx(node: FileNode) -> list[Value]:
 
 
 def from_tflite(node: FileNode) -> list[Value]:
-    return [node.emit("div", [node.input(0), node.input(1)], DivAttrs(**fused_activation(node)))]
+    return [node.emit("div", [node.input(0), node.input(1)], DivAttrs(**activation_of_real(node)))]
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
