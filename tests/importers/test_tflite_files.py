@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from importers.tflite_files import chain_file
 from suites.mutated_tflite import sites
 
 SMALL = INT8_MODELS[-1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -170,3 +172,13 @@ def test_options_of_another_operator_are_refused(tmp_path):
     (tmp_path / "model.tflite").write_bytes(data)
     with pytest.raises(ModelFileError, match="FULLY_CONNECTED has the options of another one \\(Conv2DOptions\\)"):
         import_model(tmp_path / "model.tflite")
+
+
+def test_variables_with_constant_data_are_refused(written):
+    """TFLite Micro clears them before the first run, other interpreters read the data."""
+    data = bytearray((ROOT / "tests/models/tflm_hello_world_int8.tflite").read_bytes())
+    data[2384] ^= 1  # in this file the table of fields of several weights: where is_variable lies
+    path = written(data)
+    assert any(t.is_variable and t.data is not None for t in read_tflite(path).subgraphs[0].tensors)
+    with pytest.raises(ModelFileError, match="is a variable, and has constant data"):
+        import_model(path)

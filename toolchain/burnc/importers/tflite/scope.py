@@ -169,6 +169,8 @@ class Scope:
             raise RefusalError(why)
         type_ = tensor_type(tensor, self.where)
         self.shared.rewritten[stored_as(tensor)] += 1
+        if tensor.data is not None and tensor.is_variable:
+            raise ModelFileError(f"tensor {tensor.name!r} is a variable, and has constant data", where=self.where)
         if tensor.data is not None:
             data = constant_data(tensor, type_, self.where)
         elif tensor.is_variable:
