@@ -1,4 +1,4 @@
-"""average_pool2d: the mean under each window, NHWC; 1-D is height 1.
+"""average_pool2d: the mean under each window, NHWC; 1-D is height 1, 3-D is twice 2-D.
 
 ``counted`` is the part of the padding that counts, as zeros, in the divisor: none for ONNX's count_include_pad=0 and
 for TFLite; the declared pads (without what ceil_mode adds) for count_include_pad=1.
@@ -29,6 +29,7 @@ from burnc.ops.expand import ExpandAttrs
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, fused_activation, onnx_op, tflite_op
 from burnc.ops.max_pool2d import global_window, kernel_shape
 from burnc.ops.max_pool2d import infer as infer_pooled
+from burnc.ops.pooling import of_volumes, over_all_space
 from burnc.ops.quantized_form import quantized_form
 from burnc.ops.requantize import Integers, rescaled, to_output
 from burnc.ops.spatial import (
@@ -223,9 +224,9 @@ average_pool2d = OpSpec(
     quant=QuantRule(dtypes=QUANTIZED),
     factors=factors,
     onnx=(
-        onnx_op("AveragePool", build=from_onnx),
-        onnx_op("GlobalAveragePool", build=from_onnx_global),
-        onnx_op("LpPool", build=lp_pool.lp_pool),
+        onnx_op("AveragePool", build=of_volumes(from_onnx)),
+        onnx_op("GlobalAveragePool", build=over_all_space(from_onnx_global)),
+        onnx_op("LpPool", build=of_volumes(lp_pool.lp_pool)),
         onnx_op("GlobalLpPool", build=lp_pool.global_lp_pool),
         onnx_op("LRN", build=lp_pool.lrn),
         onnx_op("QLinearAveragePool", build=quantized_form(from_onnx, 0), domain=ONNXRUNTIME, integers=True),

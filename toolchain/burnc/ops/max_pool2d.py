@@ -1,4 +1,4 @@
-"""max_pool2d: the largest element under each window, NHWC; padding never wins; 1-D is height 1.
+"""max_pool2d: the largest element under each window, NHWC; padding never wins; 1-D is height 1, 3-D is twice 2-D.
 
 Sources: ONNX MaxPool-12, GlobalMaxPool-1; TFLite MAX_POOL_2D.
 """
@@ -18,6 +18,8 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
 from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, fused_activation, onnx_op, tflite_op
+from burnc.ops.pooling import of_volumes, over_all_space
+from burnc.ops.reduce_max import least
 from burnc.ops.requantize import Integers, to_output
 from burnc.ops.spatial import (
     NCHW_FROM_NHWC,
@@ -60,26 +62,28 @@ def infer(a: Any, inputs: Sequence[TensorType | None]) -> list[TensorType]:
 
 def body(k: KernelBuilder, a: MaxPool2dAttrs, x: Tensor, y: Tensor) -> None:
     # Reads of a quantized kernel are centred, so that the lowest one is -128 - zero point.
-    lowest = x.type.dtype.limits[0] - x.type.zero_point if k.quantized else -math.inf
+    is_plain = x.type.dtype.is_integer and not k.quantized
+    lowest = x.type.dtype.limits[0] - x.type.zero_point if k.quantized else least(x.type.dtype.numpy)
     for n, oh, ow, c in k.grid(y.shape, "n oh ow c"):
-        largest = k.accumulator(lowest)
+        largest = k.local("acc", lowest, x.type.dtype) if is_plain else k.accumulator(lowest)
         for kh, kw in k.reduce(a.kernel, "kh kw"):
             ih = k.let("ih", oh * a.stride[0] + kh * a.dilation[0] - a.pad.top)
             iw = k.let("iw", ow * a.stride[1] + kw * a.dilation[1] - a.pad.left)
             largest.set(k.maximum(largest.value, x.at(n, ih, iw, c, outside=lowest)))
-        y[n, oh, ow, c] = k.to_output(largest.value) if k.quantized else k.clamp_real(largest.value)
+        value = largest.value
+        y[n, oh, ow, c] = k.to_output(value) if k.quantized else value if is_plain else k.clamp_real(value)
 
 
 def forward(xp: Any, a: MaxPool2dAttrs, x: Any) -> Any:
     sides = ((0, 0), (a.pad.top, a.pad.bottom), (a.pad.left, a.pad.right), (0, 0))
-    padded = xp.pad(x, sides, constant_values=-np.inf) if a.pad != NO_PADDING else x
+    padded = xp.pad(x, sides, constant_values=least(x.dtype)) if a.pad != NO_PADDING else x
     size = output_sizes((x.shape[1], x.shape[2]), a.kernel, a.stride, a.dilation, a.pad)
     # Tap by tap, which runs along memory; `windows` serves the integer meaning.
     parts = [padded[:, rows, columns] for _, _, rows, columns in taps(a.kernel, a.stride, a.dilation, size)]
     y = parts[0].copy()
     for part in parts[1:]:
         xp.maximum(y, part, out=y)
-    return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max))
+    return np.clip(y, np.float32(a.activation_min), np.float32(a.activation_max)) if x.dtype.kind == "f" else y
 
 
 def integer(node: Node, x: Integers) -> Integers:
@@ -109,7 +113,7 @@ def kernel_shape(node: FileNode) -> tuple[int, ...]:
     """The window of an ONNX pooling node over [N,C,L] or [N,C,H,W]."""
     shape = node.input(0).type.shape
     if len(shape) not in (3, 4):
-        node.refuse(f"input {list(shape)}: only 1-D and 2-D pooling is supported")
+        node.refuse(f"input {list(shape)}: only 1-D, 2-D and 3-D pooling is supported")
     kernel = node.integers("kernel_shape", len(shape) - 2, 0)
     if min(kernel) < 1:
         node.refuse("attribute kernel_shape is missing or not positive")
@@ -120,7 +124,7 @@ def global_window(node: FileNode) -> Pair:
     """The window that covers all of [N,C,L] or [N,C,H,W]."""
     shape = node.input(0).type.shape
     if len(shape) not in (3, 4):
-        node.refuse(f"input {list(shape)}: only 1-D and 2-D pooling is supported")
+        node.refuse(f"input {list(shape)}: only 1-D, 2-D and 3-D pooling is supported")
     return (shape[2], shape[3]) if len(shape) == 4 else (1, shape[2])
 
 
@@ -162,7 +166,10 @@ max_pool2d = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
-    onnx=(onnx_op("MaxPool", build=from_onnx), onnx_op("GlobalMaxPool", build=from_onnx_global)),
+    onnx=(
+        onnx_op("MaxPool", build=of_volumes(from_onnx)),
+        onnx_op("GlobalMaxPool", build=over_all_space(from_onnx_global)),
+    ),
     tflite=(tflite_op("MAX_POOL_2D", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(
@@ -173,6 +180,11 @@ max_pool2d = OpSpec(
         case((1, 7, 7, 2), attrs=MaxPool2dAttrs((2, 3), (1, 1), (3, 2))),
         case((1, 1, 9, 4), attrs=MaxPool2dAttrs((1, 3), (1, 2), pad=Padding(0, 0, 0, 1))),
         case((1, 4, 4, 2), attrs=MaxPool2dAttrs((4, 4), activation_min=0.0)),
+        case(
+            Operand((1, 4, 5, 2), dtype="uint8", high=255),
+            attrs=MaxPool2dAttrs((2, 3), (1, 2), pad=Padding(1, 1, 0, 1)),
+            kinds=("float32",),
+        ),
         case(Operand((3, 4, 4, 1), low=-9, high=9), attrs=MaxPool2dAttrs((2, 2), (1, 1), (1, 1), NO_PADDING, 0.0, 6.0)),
     ),
 )

@@ -20,6 +20,7 @@ from burnc.kernel.expr import lift
 from burnc.ops.case import Operand, case
 from burnc.ops.cast import CastAttrs
 from burnc.ops.mapping import FileNode, OldForm, onnx_op, tflite_op
+from burnc.ops.slice import SliceAttrs
 from burnc.ops.spec import OnnxWriter, OpSpec, required
 
 
@@ -60,8 +61,13 @@ def forward(xp: Any, a: OneHotAttrs, x: Any) -> Any:
 
 
 def from_onnx(node: FileNode) -> list[Value]:
-    depth, values = int(node.constant(1, "the depth").reshape(-1)[0]), node.constant(2, "the values").reshape(-1)
-    a = OneHotAttrs(depth, str(values.dtype), int(node.attribute("axis", -1)), *_plain(values[::-1]), wraps=True)
+    depth, axis = int(node.constant(1, "the depth").reshape(-1)[0]), int(node.attribute("axis", -1))
+    if node.input(2).data is None:
+        hit = node.emit("one_hot", [_numbers(node)], OneHotAttrs(depth, "bool", axis, 1, 0, wraps=True), last=False)
+        off, on = (node.emit("slice", [node.input(2)], SliceAttrs((at,), (1,)), last=False) for at in (0, 1))
+        return [node.emit("where", [hit, on, off])]
+    values = node.constant(2, "the values").reshape(-1)
+    a = OneHotAttrs(depth, str(values.dtype), axis, *_plain(values[::-1]), wraps=True)
     return [node.emit("one_hot", [_numbers(node)], a)]
 
 
