@@ -93,7 +93,7 @@ class _Axis:
         # Farther out nothing else is met; then the numbers fit integers.
         at = k.let(f"at{suffix}", _clamped(k, at, *_reach(a, length)))
         base = k.let(f"base{suffix}", k.call("floor", at))
-        rest = k.let(f"rest{suffix}", at - base)
+        rest = at - base if a.mode == "nearest" else k.let(f"rest{suffix}", at - base)
         first = k.let(f"first{suffix}", k.cast(base, INT32))
         self.weights = [k.let(f"weight{suffix}", w) for w in _weights(a.mode, rest)]
         self.inside: list[Expr | None] = []

@@ -33,11 +33,10 @@ def infer(a: IsInfAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType
 
 def body(k: KernelBuilder, a: IsInfAttrs, x: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        value = k.let("value", x[i])
         found = lift(False, DType.BOOL)
         for wanted, sign in ((a.positive, 1), (a.negative, -1)):
             if wanted:
-                found = found | value.eq(sign * math.inf)
+                found = found | x[i].eq(sign * math.inf)
         y[i] = found
 
 

@@ -6,6 +6,7 @@ reference and onnxruntime have it. An index of an image is clamped as ``gather``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +53,7 @@ def body(k: KernelBuilder, a: RoiAlignAttrs, x: Tensor, regions: Tensor, images:
         image = counted(k, images.raw(r), x.shape[0])
         starts, sizes = zip(*(_bin(k, a, regions, r, axis, place) for axis, place in ((1, ph), (0, pw))), strict=True)
         for (c,) in k.reduce(x.shape[3:], "c"):
-            total = k.local("total", 0.0, FLOAT32)
-            first = k.local("first", 1)
+            total = k.local("total", -math.inf if a.largest else 0.0, FLOAT32)
             for steps in k.reduce((a.samples, a.samples), "iy ix"):
                 axes = [
                     _Between(k, start, size, step, a.samples, length)
@@ -67,9 +67,8 @@ def body(k: KernelBuilder, a: RoiAlignAttrs, x: Tensor, regions: Tensor, images:
                     for j in (0, 1)
                 ]
                 if a.largest:
-                    best = k.let("best", k.maximum(k.maximum(parts[0], parts[1]), k.maximum(parts[2], parts[3])))
-                    total.set(k.select(first.value.eq(1), best, k.maximum(total.value, best)))
-                    first.set(0)
+                    best = k.maximum(k.maximum(parts[0], parts[1]), k.maximum(parts[2], parts[3]))
+                    total.set(k.maximum(total.value, best))
                 else:
                     total += parts[0] + parts[1] + parts[2] + parts[3]
             y[r, ph, pw, c] = total.value if a.largest else total.value / float(a.samples**2)
