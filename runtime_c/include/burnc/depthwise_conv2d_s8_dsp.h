@@ -13,9 +13,6 @@
 extern "C" {
 #endif
 
-/* Of the kernel, at most. */
-enum { BURNC_DEPTHWISE_DSP_TAPS = 40 };
-
 typedef struct burnc_depthwise_conv2d_s8_dsp_params {
     burnc_window window;
     int32_t channels;

