@@ -155,6 +155,15 @@ def qlinear_operators(dtype: type) -> Writer:
     )
     w.node("softmax", "QLinearSoftmax", [*w.tensor(3, 10), *w.params(1 / 256, -128)], MICROSOFT, axis=1, opset=13)
     w.node("softmax_old", "QLinearSoftmax", [*w.tensor(3, 10), *w.params(1 / 255, -128)], MICROSOFT, axis=1, opset=12)
+    for label, op, rest, attributes in (
+        ("pooled", "MaxPool", [], {"kernel_shape": [2, 2], "pads": [1, 1, 0, 0]}),
+        ("turned", "Transpose", [], {"perm": [0, 2, 3, 1]}),
+        ("chosen", "Gather", [w.constant(np.array([2, 0, -1]))], {"axis": 2}),
+    ):
+        # On integers whose meaning the operator behind says.
+        w.nodes.append(helper.make_node(op, [w.given(w.integers(1, 2, 5, 5)), *rest], [f"{label}.moved"], **attributes))
+        w.node(label, "QLinearLeakyRelu", [f"{label}.moved", *w.params(0.03, 9), *w.params(0.02, -4)], MICROSOFT)
+    w.node("padded", "Pad", ["leaky", w.constant(np.array([1, 0, 0, 2]))])  # with the integer 0, whatever it stands for
     mask = w.given(np.arange(12).reshape(3, 4) % 3 == 0)
     w.node(
         "where",

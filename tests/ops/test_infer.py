@@ -79,7 +79,7 @@ def test_what_does_not_go_together(op: str, types: list[TensorType | None], attr
     assert "'culprit'" in str(caught.value)
 
 
-@pytest.mark.parametrize("op", ["concat", "max_pool2d", "softmax", "conv2d", "batch_norm"])
+@pytest.mark.parametrize("op", ["concat", "max_pool2d", "log_softmax", "conv2d", "batch_norm"])
 def test_quantization_rules(op: str):
     graph = Graph("net")
     b = Builder(graph, operators())

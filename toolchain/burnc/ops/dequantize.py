@@ -46,18 +46,34 @@ def from_onnx(node: FileNode) -> list[Value]:
     x, quant = node.input(0), held_params(node)
     if quant is None:
         return [dequantized_by_inputs(node)]
-    if x.type.quant is None and not _is_read_as_it_is(node, x):
-        x.type = x.type.with_quant(quant)
-    elif x.type.quant != quant and x.data is not None:
+    for value in _moved_alike(node, x) if x.type.quant is None else []:
+        value.type = value.type.with_quant(quant)
+    if x.type.quant != quant and x.data is not None:
         x = node.new_constant(x.name, x.data, quant)
     if x.type.quant != quant:
         return [dequantized_by_inputs(node)]
     return [node.emit("dequantize", [x], quant=None)]
 
 
-def _is_read_as_it_is(node: FileNode, x: Value) -> bool:
-    """Whether operators without quantization make or read these integers."""
-    return x.producer is not None or any(x in reader.present_inputs for reader in node.builder.graph.nodes)
+def _moved_alike(node: FileNode, x: Value) -> list[Value]:
+    """Integers whose parameters are those of ``x``, which the file says now: what operators move to it or from it.
+
+    Nothing where an operator makes or reads some of them as they are.
+    """
+    consumers = node.builder.graph.consumers()
+    found: dict[Value, None] = {}
+    waiting = [x]
+    while waiting:
+        value = waiting.pop()
+        if value in found:
+            continue
+        found[value] = None
+        neighbours = [*([] if value.producer is None else [value.producer]), *consumers.get(value, [])]
+        is_moved = all(isinstance(n.operator, OpSpec) and n.operator.moves_integers for n in neighbours)
+        if not is_moved or value.type.quant is not None:
+            return []
+        waiting += [v for n in neighbours for v in (n.input(0), *n.outputs)]
+    return list(found)
 
 
 def from_tflite(node: FileNode) -> list[Value]:

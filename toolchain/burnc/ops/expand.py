@@ -15,7 +15,7 @@ from burnc.ops.broadcast import aligned, summed_to
 from burnc.ops.case import ALL_KINDS, case
 from burnc.ops.mapping import LARGEST_KNOWN, FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, broadcast_shapes, required
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ expand = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=NARROW),
     onnx=(onnx_op("Expand", build=from_onnx),),
     tflite=(
         tflite_op("BROADCAST_TO", build=from_onnx),

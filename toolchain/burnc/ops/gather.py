@@ -20,7 +20,7 @@ from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ gather = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
-    quant=QuantRule(result="same", dtypes=QUANTIZED, integer_inputs=(1,)),
+    quant=QuantRule(result="same", dtypes=NARROW, integer_inputs=(1,)),
     onnx=(onnx_op("Gather", attrs={"axis": "axis"}), onnx_op("Compress", build=compress)),
     tflite=(tflite_op("GATHER", build=from_tflite),),
     to_onnx=to_onnx,

@@ -35,7 +35,7 @@ from burnc.ops.spatial import (
     window_extent,
     windows,
 )
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ max_pool2d = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=NARROW),
     onnx=(
         onnx_op("MaxPool", build=of_volumes(from_onnx)),
         onnx_op("GlobalMaxPool", build=over_all_space(from_onnx_global)),

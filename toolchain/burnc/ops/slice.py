@@ -22,7 +22,7 @@ from burnc.ops.case import ALL_KINDS, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.pad import PadAttrs, unread
 from burnc.ops.requantize import Integers
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, required
 
 INT64_MIN = -(2**63)
 
@@ -275,7 +275,7 @@ slice_ = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=NARROW),
     onnx=(onnx_op("Slice", build=from_onnx), onnx_op("Split", build=from_onnx_split)),
     tflite=(
         tflite_op("SLICE", build=from_tflite_slice),

@@ -187,6 +187,11 @@ class OpSpec:
         """The attributes hold an activation range that the result is clamped to."""
         return not self.is_gradient and {"activation_min", "activation_max"} <= {f.name for f in fields(self.attrs)}
 
+    @property
+    def moves_integers(self) -> bool:
+        """It only moves or chooses the integers of one tensor, of whatever type and parameters."""
+        return self.quant is not None and self.quant.result == "same" and set(NARROW) <= set(self.quant.dtypes)
+
     def clamped(self, attrs: Any, low: float, high: float) -> Any:
         """The attributes with that activation range."""
         return replace(attrs, activation_min=low, activation_max=high)

@@ -16,7 +16,7 @@ from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.requantize import Integers
 from burnc.ops.reshape import ReshapeAttrs
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
+from burnc.ops.spec import NARROW, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ tile = OpSpec(
     integer=integer,
     body=body,
     gradient=gradient,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=NARROW),
     onnx=(onnx_op("Tile", build=build),),
     tflite=(tflite_op("TILE", build=build),),
     to_onnx=to_onnx,

@@ -7,6 +7,7 @@ from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, Value, veri
 from burnc.ops import operators
 from burnc.ops.clip import ClipAttrs
 from burnc.ops.quantize import QuantizeAttrs
+from burnc.ops.transpose import TransposeAttrs
 from burnc.passes.sign_integers import SignIntegers
 from passes.rewriting import floats, ops_of, run, started
 
@@ -80,6 +81,22 @@ def test_declared_uint8_edges_are_signed_inside() -> None:
     (after,) = run(graph, {"x": every}).values()
     np.testing.assert_array_equal(after, before)
     assert SignIntegers().run(graph) == 0
+
+
+def test_what_only_moves_integers_is_signed_with_them() -> None:
+    quant, every = QuantParams.per_tensor(0.1, 77), np.arange(256, dtype=np.uint8).reshape(2, 128)
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.UINT8, every.shape, quant))
+    moved = b.node("transpose", [x], TransposeAttrs((1, 0)), quant=quant)
+    graph.outputs = [b.node("clip", [b.node("dequantize", [moved])], ClipAttrs(-3.0, 9.0)), moved]
+    before = list(run(graph, {"x": every}).values())
+    assert SignIntegers().run(graph) == 2
+    verify(graph)
+    assert ops_of(graph) == ["quantize", "transpose", "dequantize", "clip", "quantize"]
+    assert [v.type.dtype for v in (*graph.inputs, *graph.outputs)] == [DType.UINT8, DType.FLOAT32, DType.UINT8]
+    for got, wanted in zip(run(graph, {"x": every}).values(), before, strict=True):
+        np.testing.assert_array_equal(got, wanted)
 
 
 def edges() -> Graph:
