@@ -157,7 +157,11 @@ def test_u087_integers_are_near_the_real_network(name: str, tmp_path: Path):
         np.testing.assert_allclose(got, twin.run({"x": dequantize(array, x.type)})["y"], 0, 0.02)
 
 
-@pytest.mark.parametrize("backend", [b for b in host_backends() if b.keeps_state], ids=backend_id)
+# No row of C covers it: what is rendered is what runs.
+KEEPING = [b for b in host_backends() if b.keeps_state and getattr(b, "variant", "") != "rendered"]
+
+
+@pytest.mark.parametrize("backend", KEEPING, ids=backend_id)
 def test_backends_equal_the_reference(backend: Backend, tmp_path: Path):
     graphs = {str(i): load(subject.write(), tmp_path) for i, subject in enumerate(INTEGERS.values())}
     if backend.name == "webgpu":  # has no integers of 64 bits

@@ -9,7 +9,7 @@ from burnc.kernel.buffer import Buffer
 from burnc.kernel.expr import Expr, Load
 from burnc.kernel.program import If, Kernel, Loop, Statement, Store, walk
 
-MOST_ACCESSES = 2**17
+MOST_ACCESSES = 2**16
 
 
 def may_share_place(kernel: Kernel, input: Buffer, output: Buffer) -> bool:
@@ -31,12 +31,27 @@ class _Accesses:
         self.input = input
         self.output = output
         self.written: set[int] = set()
+        # By the identity of statements and expressions, of which loops come back to the same ones.
+        self.concerned: dict[int, bool] = {}
+        self.loads: dict[int, list[Load]] = {}
+        self.forms: dict[int, dict[str | None, int] | None] = {}
 
     def _concerns(self, statement: Statement) -> bool:
         return bool(self._loads(statement)) or (isinstance(statement, Store) and statement.buffer is self.output)
 
+    def _is_concerned(self, statement: Statement) -> bool:
+        """Whether it, or something in it, makes an access."""
+        key = id(statement)
+        if key not in self.concerned:
+            self.concerned[key] = any(map(self._concerns, walk([statement])))
+        return self.concerned[key]
+
     def _loads(self, statement: Statement) -> list[Load]:
-        return [e for e in expressions_of(statement) if isinstance(e, Load) and e.buffer is self.input]
+        key = id(statement)
+        if key not in self.loads:
+            found = [e for e in expressions_of(statement) if isinstance(e, Load) and e.buffer is self.input]
+            self.loads[key] = found
+        return self.loads[key]
 
     def count(self, statements: list[Statement]) -> int:
         """How many accesses of the two buffers there are; loops without any cost nothing."""
@@ -52,14 +67,14 @@ class _Accesses:
     def follow(self, statements: list[Statement], indices: Mapping[str, int]) -> bool:
         """Go through the statements; False as soon as something is read too late, or cannot be told."""
         for statement in statements:
-            if not any(map(self._concerns, walk([statement]))):
+            if not self._is_concerned(statement):
                 continue
             for load in self._loads(statement):
-                at = _at(load.index, indices)
+                at = self._at(load.index, indices)
                 if at is None or at in self.written:
                     return False
             if isinstance(statement, Store) and statement.buffer is self.output:
-                at = _at(statement.index, indices)
+                at = self._at(statement.index, indices)
                 if at is None:
                     return False
                 self.written.add(at)
@@ -75,9 +90,11 @@ class _Accesses:
             return all(self.follow(statement.body, {**indices, name: i}) for i in range(statement.extent))
         return True
 
-
-def _at(index: Expr, indices: Mapping[str, int]) -> int | None:
-    form = linear(index)
-    if form is None or not form.keys() <= {None, *indices}:
-        return None
-    return sum(factor * (1 if name is None else indices[name]) for name, factor in form.items())
+    def _at(self, index: Expr, indices: Mapping[str, int]) -> int | None:
+        key = id(index)
+        if key not in self.forms:
+            self.forms[key] = linear(index)
+        form = self.forms[key]
+        if form is None or not form.keys() <= {None, *indices}:
+            return None
+        return sum(factor * (1 if name is None else indices[name]) for name, factor in form.items())
