@@ -23,9 +23,9 @@ class LeakyReluAttrs:
 
 
 def factors(node: Node) -> tuple[float, float]:
-    """From the input's scale to the result's, for either side of 0; TFLite computes them in single precision."""
-    source, result = np.float32(node.input(0).type.scale), np.float32(node.output.type.scale)
-    return float(source / result), float(source * np.float32(node.attrs.alpha) / result)
+    """From the input's scale to the result's, for either side of 0."""
+    source, result = node.input(0).type.scale, node.output.type.scale
+    return source / result, source * float(np.float32(node.attrs.alpha)) / result
 
 
 def body_int16(k: KernelBuilder, a: LeakyReluAttrs, x: Tensor, y: Tensor) -> None:
