@@ -233,3 +233,18 @@ def test_state_on_the_command_line(tmp_path: Path):
     refused = CliRunner().invoke(cli, ["validate", str(path), "--state", "total"])
     assert refused.exit_code == 2
     assert "INPUT=OUTPUT" in refused.output
+
+
+@pytest.mark.parametrize(("flags", "correct"), [((), 1), (("--independent",), 3)])
+def test_samples_are_a_stream_or_independent(flags: tuple[str, ...], correct: int, tmp_path: Path):
+    """What the first sample leaves in the state outweighs all that follow."""
+    graph = running_sum()
+    graph.states[0].initial = np.zeros(3, np.float32)
+    (tmp_path / "m.onnx").write_bytes(onnx_bytes(graph))
+    samples = np.array([[9, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
+    np.savez(tmp_path / "d.npz", x=samples, labels=np.arange(3))
+    arguments = ["evaluate", str(tmp_path / "m.onnx"), "--data", str(tmp_path / "d.npz"), "--json", *flags]
+    answer = CliRunner().invoke(cli, arguments)
+    assert answer.exit_code == 0, answer.output
+    assert json.loads(answer.stdout)["correct"] == correct
+    assert ("taken as one stream" in answer.stderr) is (not flags)

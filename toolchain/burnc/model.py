@@ -104,16 +104,24 @@ class Model:
         return _device(on).compile(self.graph).run(model_inputs(self.graph, inputs))
 
     def evaluate(
-        self, data: str | Path | Dataset, on: Device = "numpy", progress: Progress = no_progress
+        self,
+        data: str | Path | Dataset,
+        on: Device = "numpy",
+        progress: Progress = no_progress,
+        *,
+        independent: bool = False,
     ) -> EvaluateReport:
         """Accuracy over a data set with labels.
+
+        Args:
+            independent: state, where the model has any, is cleared before each sample; otherwise they are one stream.
 
         Raises:
             InputError: the data do not fit the model or have no labels.
         """
         backend = _device(on)
         dataset = data if isinstance(data, Dataset) else self.dataset(data)
-        return pipeline.evaluate(self.graph, dataset, backend, progress)
+        return pipeline.evaluate(self.graph, dataset, backend, progress, independent=independent)
 
     def validate(self, inputs: Inputs = 10, on: Sequence[Device] = ("c",)) -> ValidateReport:
         """Compare devices with the numpy reference, bit for bit in int8.

@@ -403,8 +403,13 @@ def validate(
 EVALUATION_BATCH = 100
 
 
-def evaluate(graph: Graph, dataset: Dataset, device: Backend, progress: Progress = no_progress) -> EvaluateReport:
+def evaluate(
+    graph: Graph, dataset: Dataset, device: Backend, progress: Progress = no_progress, *, independent: bool = False
+) -> EvaluateReport:
     """Accuracy: how often the largest score of the only output is the label's.
+
+    Args:
+        independent: state is cleared before each sample; otherwise the samples are one stream.
 
     Raises:
         InputError: the data have no labels that are classes of the model, or it has not one output of scores.
@@ -418,6 +423,8 @@ def evaluate(graph: Graph, dataset: Dataset, device: Backend, progress: Progress
         count = min(size, total - start)
         if count not in executables:  # the rest at the end
             executables[count] = device.compile(_rebatched(graph, count) if count > 1 else graph)
+        if independent:
+            executables[count].reset()
         scores = _scores(executables[count], graph, dataset, start, count)
         correct += int(np.count_nonzero(scores.argmax(axis=1) == labels[start : start + count]))
         progress("evaluating", start + count, total)
