@@ -34,8 +34,8 @@ NOT_IN_TFLITE = {
 }
 # Defined by their real function: TFLite Micro has them for floats alone, if at all.
 BY_REAL_FUNCTION = {
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "erf", "exp", "floor", "gelu",
-    "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round", "sign", "sin", "sinh", "softplus", "softsign",
+    "acosh", "atan", "ceil", "cos", "erf", "exp", "floor", "gelu",
+    "hard_sigmoid", "log", "mish", "neg", "power", "reciprocal", "round", "sign", "sin", "softplus", "softsign",
     "sqrt", "tan",
 }  # fmt: skip
 

@@ -29,7 +29,7 @@ arc_sine_of = OpSpec(
     onnx=(onnx_op("Asin", build=floats_only("asin")),),
     to_onnx=written_as("Asin"),
     cases=(
-        case((3, 90)),
+        case((3, 90), kinds=("float32",)),
         case(Operand((8,), values=(-0.0, 1e-5, 0.5, -0.9, 1.0, -1.0, 1.5, np.nan)), kinds=("float32",)),
     ),
     pointwise=True,

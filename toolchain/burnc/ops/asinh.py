@@ -29,7 +29,7 @@ inverse_hyperbolic_sine_of = OpSpec(
     onnx=(onnx_op("Asinh", build=floats_only("asinh")),),
     to_onnx=written_as("Asinh"),
     cases=(
-        case(Operand((3, 90), low=-9, high=9)),
+        case(Operand((3, 90), low=-9, high=9), kinds=("float32",)),
         case(Operand((8,), values=(-0.0, 1e-5, 0.5, -200.0, 1e30, np.inf, -np.inf, np.nan)), kinds=("float32",)),
     ),
     pointwise=True,

@@ -29,7 +29,7 @@ inverse_hyperbolic_tangent_of = OpSpec(
     onnx=(onnx_op("Atanh", build=floats_only("atanh")),),
     to_onnx=written_as("Atanh"),
     cases=(
-        case(Operand((3, 90), low=-0.99, high=0.99)),
+        case(Operand((3, 90), low=-0.99, high=0.99), kinds=("float32",)),
         case(Operand((8,), values=(-0.0, 1e-5, 0.5, -0.9, 1.0, -1.0, 1.5, np.nan)), kinds=("float32",)),
     ),
     pointwise=True,

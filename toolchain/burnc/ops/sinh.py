@@ -29,7 +29,7 @@ hyperbolic_sine_of = OpSpec(
     onnx=(onnx_op("Sinh", build=floats_only("sinh")),),
     to_onnx=written_as("Sinh"),
     cases=(
-        case(Operand((3, 90), low=-4, high=4)),
+        case(Operand((3, 90), low=-4, high=4), kinds=("float32",)),
         case(Operand((8,), values=(-0.0, 1e-5, 1.0, -20.0, 89.0, np.inf, -np.inf, np.nan)), kinds=("float32",)),
     ),
     pointwise=True,
