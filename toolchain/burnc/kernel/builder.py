@@ -27,6 +27,10 @@ NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 SUMS = (INT32, INT64, DType.UINT32, DType.UINT64)
 
 
+# Sums and products of these fit the int that C computes them in.
+_NEVER_TOO_WIDE = (DType.BOOL, DType.INT8, DType.UINT8, DType.INT16)
+
+
 class Tensor:
     """A buffer seen through its shape.
 
@@ -235,6 +239,17 @@ class KernelBuilder:
     def select(condition: Expr, a: Expr | Scalar, b: Expr | Scalar) -> Expr:
         dtype = a.dtype if isinstance(a, Expr) else b.dtype if isinstance(b, Expr) else FLOAT32
         return Select(condition, lift(a, dtype), lift(b, dtype))
+
+    def wrapped(self, op: str, a: Expr, b: Expr | Scalar) -> Expr:
+        """``a op b`` of numbers that the user brings: integers keep the low bits of the result where it overflows.
+
+        In a quantized kernel nothing overflows, and there as in floats it is the plain operation.
+        """
+        b = lift(b, a.dtype)
+        wide = DType.UINT64 if a.dtype.bytes == 8 else DType.UINT32
+        if self.quantized or a.dtype.is_float or a.dtype in (wide, *_NEVER_TOO_WIDE):
+            return binary(op, a, b)
+        return self.cast(binary(op, self.cast(a, wide), self.cast(b, wide)), a.dtype)
 
     @staticmethod
     def minimum(a: Expr, b: Expr | Scalar) -> Expr:

@@ -11,7 +11,7 @@ from burnc.ops.case import ALL_KINDS, EDGES, Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.requantize import requantized
 from burnc.ops.spec import QUANTIZED, OpSpec, QuantRule, same_number_type
-from burnc.ops.unary import NoAttrs, each, written_as
+from burnc.ops.unary import NoAttrs, each, negative, written_as
 
 
 def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
@@ -32,7 +32,7 @@ absolute = OpSpec(
     infer=same_number_type,
     forward=forward,
     integer=integer,
-    body=each(lambda k, a, x: k.select(x < 0, -x, x)),
+    body=each(lambda k, a, x: k.select(x < 0, negative(k, x), x)),
     body_int16=each(lambda k, a, x: k.requantize(k.select(x < 0, -x, x))),
     gradient=gradient,
     quant=QuantRule(dtypes=QUANTIZED),

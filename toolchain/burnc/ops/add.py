@@ -50,7 +50,7 @@ def infer_arithmetic(a: Any, inputs: Sequence[TensorType | None]) -> list[Tensor
 
 def body(k: KernelBuilder, a: AddAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        y[i] = k.clamp_real(left[aligned(i, left.shape)] + right[aligned(i, right.shape)])
+        y[i] = k.clamp_real(k.wrapped("+", left[aligned(i, left.shape)], right[aligned(i, right.shape)]))
 
 
 def left_shift(type_: TensorType) -> int:

@@ -15,7 +15,7 @@ from burnc.ops.spec import OnnxWriter, OpSpec
 
 
 def body(k: KernelBuilder, a: CumSumAttrs, x: Tensor, y: Tensor) -> None:
-    running(k, a, x, y, 1, lambda total, value: total * value)
+    running(k, a, x, y, 1, lambda total, value: k.wrapped("*", total, value))
 
 
 def forward(xp: Any, a: CumSumAttrs, x: Any) -> Any:

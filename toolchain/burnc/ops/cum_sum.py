@@ -36,7 +36,7 @@ def infer(a: CumSumAttrs, inputs: Sequence[TensorType | None]) -> list[TensorTyp
 
 
 def body(k: KernelBuilder, a: CumSumAttrs, x: Tensor, y: Tensor) -> None:
-    running(k, a, x, y, 0, lambda total, value: total + value)
+    running(k, a, x, y, 0, lambda total, value: k.wrapped("+", total, value))
 
 
 def running(

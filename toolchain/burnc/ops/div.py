@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir import Builder, Node, Value
+from burnc.ir import Builder, DType, Node, Value
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, lift
 from burnc.numerics import (
@@ -57,10 +57,13 @@ def _truncated(k: KernelBuilder, numerator: Expr, divisor: Expr) -> Expr:
     """Integer division toward zero, 0 for a divisor 0; KernelIR divides what is not negative."""
     if not numerator.dtype.value.startswith("int"):
         return k.select(divisor.eq(0), lift(0, divisor.dtype), numerator // divisor)
-    above = k.let("above", k.select(numerator < 0, 0 - numerator, numerator))
-    below = k.let("below", k.select(divisor < 0, 0 - divisor, divisor))
-    quotient = k.let("quotient", k.select(below.eq(0), lift(0, below.dtype), above // below))
-    return k.select((numerator < 0).ne(divisor < 0), 0 - quotient, quotient)
+    # In unsigned numbers, which hold the magnitude of the least one too.
+    unsigned = DType.UINT64 if numerator.dtype is DType.INT64 else DType.UINT32
+    above, below = (k.cast(v, unsigned) for v in (numerator, divisor))
+    above = k.let("above", k.select(numerator < 0, 0 - above, above))
+    below = k.let("below", k.select(divisor < 0, 0 - below, below))
+    quotient = k.let("quotient", k.select(below.eq(0), lift(0, unsigned), above // below))
+    return k.cast(k.select((numerator < 0).ne(divisor < 0), 0 - quotient, quotient), numerator.dtype)
 
 
 def factors(node: Node) -> list[float]:
@@ -120,10 +123,11 @@ def body_int8(k: KernelBuilder, a: DivAttrs, left: Tensor, right: Tensor, y: Ten
 def forward(xp: Any, a: DivAttrs, left: Any, right: Any) -> Any:
     if left.dtype.kind == "f":
         return clamped(xp, a, xp.divide(left, right))
-    below = xp.abs(right)
-    quotient = xp.abs(left) // xp.where(below == 0, xp.ones_like(below), below)
-    signed = xp.where((left < 0) != (right < 0), -quotient, quotient)
-    return xp.where(below == 0, xp.zeros_like(signed), signed).astype(left.dtype)
+    safe = xp.where(right == 0, xp.ones_like(right), right)
+    # Numpy's goes to the lower number; it is one too low where something is left of a negative quotient.
+    quotient, rest = left // safe, left % safe
+    quotient = quotient + ((rest != 0) & ((left < 0) != (right < 0))).astype(left.dtype)
+    return xp.where(right == 0, xp.zeros_like(quotient), quotient).astype(left.dtype)
 
 
 def gradient(b: Builder, node: Node, dy: Value) -> list[Value]:

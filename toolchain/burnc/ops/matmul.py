@@ -62,7 +62,11 @@ def body(k: KernelBuilder, a: MatmulAttrs, left: Tensor, right: Tensor, y: Tenso
         acc = k.accumulator()
         for (i,) in k.reduce(left.shape[-1:], "k"):
             first = left[*aligned(batch, left.shape[:-2]), *row, i]
-            acc += first * right[*aligned(batch, right.shape[:-2]), i, *column]
+            second = right[*aligned(batch, right.shape[:-2]), i, *column]
+            if k.sums_integers:
+                acc.set(k.wrapped("+", acc.value, k.wrapped("*", first, second)))
+            else:
+                acc += first * second
         y[indices] = k.requantize(acc)
 
 

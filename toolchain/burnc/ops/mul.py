@@ -28,7 +28,7 @@ class MulAttrs:
 
 def body(k: KernelBuilder, a: MulAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        y[i] = k.requantize(left[aligned(i, left.shape)] * right[aligned(i, right.shape)])
+        y[i] = k.requantize(k.wrapped("*", left[aligned(i, left.shape)], right[aligned(i, right.shape)]))
 
 
 def integer(node: Node, left: Integers, right: Integers) -> Integers:

@@ -11,7 +11,7 @@ from burnc.ops.case import Operand, case
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.spec import OpSpec, QuantRule, same_number_type
 from burnc.ops.table import tabulated
-from burnc.ops.unary import NoAttrs, each, written_as
+from burnc.ops.unary import NoAttrs, each, negative, written_as
 
 
 def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
@@ -28,7 +28,7 @@ neg = OpSpec(
     infer=same_number_type,
     forward=forward,
     integer=tabulated(forward),
-    body=each(lambda k, a, x: -x),
+    body=each(lambda k, a, x: negative(k, x)),
     gradient=gradient,
     quant=QuantRule(),
     onnx=(onnx_op("Neg"),),

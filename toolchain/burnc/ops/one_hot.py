@@ -114,8 +114,8 @@ def _numbers(node: FileNode) -> Value:
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: OneHotAttrs = node.attrs
     values = w.constant(np.array([a.off, a.on], a.to), "values")
-    indices = w.input(node, 0)
-    w.emit("OneHot", [indices, w.constant(np.array(a.depth, np.int64), "depth"), values], [w.output(node)], axis=a.axis)
+    depth = w.constant(np.array(a.depth, node.input(0).type.dtype.numpy), "depth")  # onnxruntime wants one type
+    w.emit("OneHot", [w.input(node, 0), depth, values], [w.output(node)], axis=a.axis)
 
 
 one_hot = OpSpec(

@@ -16,7 +16,7 @@ def body(k: KernelBuilder, a: ReduceAttrs, x: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
         total = k.local("product", 1, dtype)
         for indices in elements(k, a, x, i):
-            total.set(total.value * k.cast(x.raw(*indices), dtype))
+            total.set(k.wrapped("*", total.value, k.cast(x.raw(*indices), dtype)))
         y[i] = total.value
 
 

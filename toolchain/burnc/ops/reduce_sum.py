@@ -69,7 +69,10 @@ def summed(k: KernelBuilder, a: ReduceAttrs, x: Tensor, place: Sequence[Expr]) -
     plain = not k.quantized and not x.type.dtype.is_float
     total = k.local("acc", 0, DType.INT64) if plain else k.accumulator(0)
     for indices in elements(k, a, x, place):
-        total += k.cast(x[indices], DType.INT64) if plain else x[indices]
+        if plain:
+            total.set(k.wrapped("+", total.value, k.cast(x[indices], DType.INT64)))
+        else:
+            total += x[indices]
     return total.value
 
 

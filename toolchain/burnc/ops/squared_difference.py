@@ -26,8 +26,8 @@ def left_shift(type_: TensorType) -> int:
 
 def body(k: KernelBuilder, a: NoAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        difference = k.let("difference", left[aligned(i, left.shape)] - right[aligned(i, right.shape)])
-        y[i] = difference * difference
+        difference = k.let("difference", k.wrapped("-", left[aligned(i, left.shape)], right[aligned(i, right.shape)]))
+        y[i] = k.wrapped("*", difference, difference)
 
 
 def factors(node: Node) -> list[float]:

@@ -27,7 +27,7 @@ class SubAttrs:
 
 def body(k: KernelBuilder, a: SubAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:
     for i in k.grid(y.shape):
-        y[i] = k.clamp_real(left[aligned(i, left.shape)] - right[aligned(i, right.shape)])
+        y[i] = k.clamp_real(k.wrapped("-", left[aligned(i, left.shape)], right[aligned(i, right.shape)]))
 
 
 def body_int8(k: KernelBuilder, a: SubAttrs, left: Tensor, right: Tensor, y: Tensor) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from burnc.ir import DType, Node
 from burnc.kernel.builder import INT32, KernelBuilder, Tensor
-from burnc.kernel.expr import Expr
+from burnc.kernel.expr import Expr, lift
 from burnc.ops.mapping import Build, FileNode
 from burnc.ops.spec import Body, OnnxWriter
 
@@ -36,6 +36,11 @@ def written_as(op_type: str, **names: str) -> Callable[[OnnxWriter, Node], None]
         w.emit(op_type, [w.input(node, i) for i in range(len(node.inputs))], [w.output(node)], **given)
 
     return to_onnx
+
+
+def negative(k: KernelBuilder, x: Expr) -> Expr:
+    """-x; of the least integer itself."""
+    return -x if x.dtype.is_float else k.wrapped("-", lift(0, x.dtype), x)
 
 
 def is_nan(k: KernelBuilder, x: Expr) -> Expr:
