@@ -199,7 +199,7 @@ class Forms:
                     "Padding": padding, "StrideH": s1, "StrideW": s2, "FilterHeight": kh, "FilterWidth": kw,
                     "FusedActivationFunction": (h + padding) % 4,
                 }  # fmt: skip
-                for code in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+                for code in ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"):
                     yield Operator(code, [self.tensor(2, h, w, 3)], [self.tensor(2, *size, 3)], "Pool2DOptions", fields)
         for h, w, high, wide in ((2, 3, 4, 6), (4, 4, 2, 2), (3, 5, 7, 4), (1, 1, 3, 3)):
             for corners, centers in ((False, False), (True, False), (False, True)):
@@ -217,6 +217,8 @@ class Forms:
                     factor = 2 if code in ("MEAN", "SUM") else 1
                     operands, fields = [self.tensor(*shape), int32(*axes)], {"KeepDims": keep}
                     yield Operator(code, operands, [self.tensor(*y, factor=factor)], "ReducerOptions", fields)
+        for code in ("REDUCE_ALL", "REDUCE_ANY"):
+            yield Operator(code, [self.tensor(2, 3, 4), int32(0, 2)], [self.tensor(3)], "ReducerOptions")
         for code, options in (("ARG_MAX", "ArgMaxOptions"), ("ARG_MIN", "ArgMinOptions")):
             for axis in (0, -1):
                 y = TensorType(DType.INT32, (3, 4) if axis == 0 else (2, 3))
@@ -272,7 +274,10 @@ class Forms:
             "GATHER_ND", [self.tensor(4, 5, 3), int32((0, 1), (3, 4))], [self.tensor(2, 3)], "GatherNdOptions"
         )
         yield Operator("BROADCAST_TO", [self.tensor(1, 3, 1), int32(2, 3, 4)], [x])
+        if self.dtype == "int32":
+            yield Operator("BROADCAST_ARGS", [int32(3, 1), int32(2, 1, 4)], [self.tensor(3)])
         yield Operator("REVERSE_V2", [x, int32(1)], [x])
+        yield Operator("EMBEDDING_LOOKUP", [int32(2, 0, 2), self.constant(4, 5)], [self.tensor(3, 5)])
         yield Operator("FILL", [int32(2, 3, 4), self.tensor()], [x])
         yield Operator("ADD_N", [x, x, x], [x])
         yield Operator(

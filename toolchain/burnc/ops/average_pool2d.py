@@ -186,14 +186,32 @@ def from_onnx_global(node: FileNode) -> list[Value]:
     return [from_nhwc(node, y, x.type.rank)]
 
 
-def from_tflite(node: FileNode) -> list[Value]:
+def _from_tflite_window(node: FileNode, **activation: float) -> AveragePool2dAttrs:
     x = node.input(0)
     if x.type.rank != 4:
         node.refuse(f"input {list(x.type.shape)} must have 4 axes")
     kernel = (node.attribute("filter_height"), node.attribute("filter_width"))
     window = tflite_window(node, x.type.shape[1:3], kernel)
-    attrs = AveragePool2dAttrs(kernel, window.stride, (1, 1), window.pad, NO_PADDING, **fused_activation(node))
-    return [node.emit("average_pool2d", [x], attrs)]
+    return AveragePool2dAttrs(kernel, window.stride, (1, 1), window.pad, NO_PADDING, **activation)
+
+
+def from_tflite(node: FileNode) -> list[Value]:
+    attrs = _from_tflite_window(node, **fused_activation(node))
+    return [node.emit("average_pool2d", [node.input(0)], attrs)]
+
+
+def from_tflite_l2(node: FileNode) -> list[Value]:
+    """The root of the mean of squares."""
+    x = node.input(0)
+    if not x.type.dtype.is_float:
+        node.refuse(f"L2_POOL_2D of {x.type.dtype.value} is not supported")
+    squares = node.emit("mul", [x, x], last=False)
+    means = node.emit("average_pool2d", [squares], _from_tflite_window(node), last=False)
+    limits = fused_activation(node)
+    if not any(map(math.isfinite, limits.values())):
+        return [node.emit("sqrt", [means])]
+    attrs = node.builder.operators["clip"].attrs(**limits)
+    return [node.emit("clip", [node.emit("sqrt", [means], last=False)], attrs)]
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
@@ -234,7 +252,7 @@ average_pool2d = OpSpec(
             "QLinearGlobalAveragePool", build=quantized_form(from_onnx_global, 0), domain=ONNXRUNTIME, integers=True
         ),
     ),
-    tflite=(tflite_op("AVERAGE_POOL_2D", build=from_tflite),),
+    tflite=(tflite_op("AVERAGE_POOL_2D", build=from_tflite), tflite_op("L2_POOL_2D", build=from_tflite_l2)),
     to_onnx=to_onnx,
     cases=(
         case((1, 4, 4, 3), attrs=AveragePool2dAttrs((2, 2), (2, 2)), kinds=ALL_KINDS),

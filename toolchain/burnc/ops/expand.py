@@ -67,6 +67,12 @@ def from_tflite_fill(node: FileNode) -> list[Value]:
     return [node.emit("expand", [value], ExpandAttrs(shape), quant=value.type.quant)]
 
 
+def from_tflite_shapes(node: FileNode) -> list[Value]:
+    """The shape that two broadcast to: known when the file is read."""
+    shapes = [tuple(node.constant(i, "a shape").reshape(-1).tolist()) for i in (0, 1)]
+    return [node.new_constant("shape", np.array(broadcast_shapes(*shapes), node.input(0).type.dtype.numpy))]
+
+
 def from_tflite_zeros(node: FileNode) -> list[Value]:
     """Bytes of zeros, whatever the zero point."""
     x = node.input(0).type
@@ -92,6 +98,7 @@ expand = OpSpec(
     onnx=(onnx_op("Expand", build=from_onnx),),
     tflite=(
         tflite_op("BROADCAST_TO", build=from_onnx),
+        tflite_op("BROADCAST_ARGS", build=from_tflite_shapes),
         tflite_op("FILL", build=from_tflite_fill),
         tflite_op("ZEROS_LIKE", build=from_tflite_zeros),
     ),

@@ -84,6 +84,11 @@ def from_tflite(node: FileNode) -> list[Value]:
     return [node.emit("gather_nd", [x, indices], attrs)]
 
 
+def from_tflite_lookup(node: FileNode) -> list[Value]:
+    """Rows of a table: it comes behind the indices."""
+    return [node.emit("gather", [node.input(1), node.input(0)], GatherAttrs(0))]
+
+
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     w.emit("Gather", [w.input(node, 0), w.input(node, 1)], [w.output(node)], axis=node.attrs.axis)
 
@@ -101,7 +106,7 @@ gather = OpSpec(
     body=body,
     quant=QuantRule(result="same", dtypes=NARROW, integer_inputs=(1,)),
     onnx=(onnx_op("Gather", attrs={"axis": "axis"}), onnx_op("Compress", build=compress)),
-    tflite=(tflite_op("GATHER", build=from_tflite),),
+    tflite=(tflite_op("GATHER", build=from_tflite), tflite_op("EMBEDDING_LOOKUP", build=from_tflite_lookup)),
     to_onnx=to_onnx,
     cases=(
         case((5, 3), _indices(4, length=5), kinds=ALL_KINDS),

@@ -14,7 +14,17 @@ from burnc.ir import Node
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.ops.mapping import onnx_op, tflite_op
-from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, elements, infer, permuted, reduction, written
+from burnc.ops.reduce_sum import (
+    INTEGERS,
+    REDUCE_CASES,
+    ReduceAttrs,
+    elements,
+    infer,
+    of_flags,
+    permuted,
+    reduction,
+    written,
+)
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OpSpec, QuantRule
 
@@ -59,7 +69,10 @@ reduce_max = OpSpec(
     body=body,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("ReduceMax", build=reduction("reduce_max")),),
-    tflite=(tflite_op("REDUCE_MAX", build=reduction("reduce_max")),),
+    tflite=(
+        tflite_op("REDUCE_MAX", build=reduction("reduce_max")),
+        tflite_op("REDUCE_ANY", build=of_flags("reduce_max")),
+    ),
     permuted=permuted,
     to_onnx=written("ReduceMax"),
     cases=(*REDUCE_CASES, INTEGERS),

@@ -13,7 +13,7 @@ from burnc.ir import Node
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.mapping import onnx_op, tflite_op
 from burnc.ops.reduce_max import selected
-from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, infer, permuted, reduction, written
+from burnc.ops.reduce_sum import INTEGERS, REDUCE_CASES, ReduceAttrs, infer, of_flags, permuted, reduction, written
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import OpSpec, QuantRule
 
@@ -44,7 +44,10 @@ reduce_min = OpSpec(
     body=body,
     quant=QuantRule(result="same"),
     onnx=(onnx_op("ReduceMin", build=reduction("reduce_min")),),
-    tflite=(tflite_op("REDUCE_MIN", build=reduction("reduce_min")),),
+    tflite=(
+        tflite_op("REDUCE_MIN", build=reduction("reduce_min")),
+        tflite_op("REDUCE_ALL", build=of_flags("reduce_min")),
+    ),
     permuted=permuted,
     to_onnx=written("ReduceMin"),
     cases=(*REDUCE_CASES, INTEGERS),

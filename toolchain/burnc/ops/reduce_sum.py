@@ -141,6 +141,17 @@ def reduction(op: str) -> Build:
     return build
 
 
+def of_flags(op: str) -> Build:
+    """A reduction of bool alone: whether all of them, or any, are true."""
+
+    def build(node: FileNode) -> list[Value]:
+        if node.input(0).type.dtype is not DType.BOOL:
+            node.refuse(f"bool is needed, not {node.input(0).type.dtype.value}")
+        return list(reduction(op)(node))
+
+    return build
+
+
 def written(op_type: str) -> Callable[[OnnxWriter, Node], None]:
     """``to_onnx`` of a reduction."""
 
