@@ -16,6 +16,7 @@ from burnc.importers.onnx import import_onnx
 from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, Value, constant, print_graph, verify
 from burnc.numerics import dequantize
 from burnc.ops import operators
+from burnc.ops.spatial import Padding
 from burnc.passes import AbsorbEdges, AbsorbQdq, RestoreNames, canonical_passes, run_passes
 from importers.small_nets import FLOAT_MODELS, INT8_MODELS, assert_close, run_numpy, run_onnxruntime
 from requirements import requires_package
@@ -314,3 +315,32 @@ def test_integers_that_onnx_has_no_quantized_form_of_are_refused():
     graph.outputs = [b.node("fully_connected", [x, weights, bias], outputs=("y",), quant=QuantParams.per_tensor(0.5))]
     with pytest.raises(UnsupportedError, match="has no quantized int64 there"):
         export_onnx(graph)
+
+
+@requires_package("onnxruntime")
+@pytest.mark.parametrize(
+    ("op", "shape", "attrs"),
+    [
+        (
+            "max_pool2d",
+            (1, 1, 3, 2),
+            {"kernel": (1, 4), "stride": (1, 3), "dilation": (1, 2), "pad": Padding(0, 2, 0, 4)},
+        ),
+        (
+            "max_pool2d",
+            (1, 4, 3, 2),
+            {"kernel": (2, 4), "stride": (2, 3), "dilation": (1, 2), "pad": Padding(0, 2, 1, 4)},
+        ),
+        ("one_hot", (), {"depth": 4, "wraps": True}),
+    ],
+    ids=["padding as wide as the kernel", "and an axis that is not used up", "one number"],
+)
+def test_what_onnxruntime_takes_in_other_forms_alone(op, shape, attrs):
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    dtype = DType.INT64 if op == "one_hot" else DType.FLOAT32
+    x = b.input("x", TensorType(dtype, shape))
+    graph.outputs = [b.node(op, [x], operators()[op].attrs(**attrs), outputs=["y"])]
+    array = np.arange(max(1, x.type.size)).reshape(shape).astype(dtype.numpy)
+    (wanted,) = run_onnxruntime(export_onnx(graph), x=array).values()
+    np.testing.assert_array_equal(NumpyReference().compile(graph).run({"x": array})["y"], wanted)

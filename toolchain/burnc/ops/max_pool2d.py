@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from burnc.errors import GraphError
+from burnc.errors import GraphError, Unsupported, UnsupportedError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.activation import through_activation
@@ -146,15 +146,38 @@ def from_tflite(node: FileNode) -> list[Value]:
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: MaxPool2dAttrs = node.attrs
+    ceil_mode, bottom, right = _padding_after(node)
     y = w.emit(
         "MaxPool",
         [w.transposed(w.input(node, 0), NCHW_FROM_NHWC)],
         kernel_shape=a.kernel,
         strides=a.stride,
         dilations=a.dilation,
-        pads=(a.pad.top, a.pad.left, a.pad.bottom, a.pad.right),
+        pads=(a.pad.top, a.pad.left, bottom, right),
+        ceil_mode=ceil_mode,
     )
     w.finish(node, y, from_nchw=True)
+
+
+def _padding_after(node: Node) -> tuple[int | None, int, int]:
+    """ceil_mode, and padding at the bottom and on the right.
+
+    onnxruntime takes no padding as wide as the kernel. What is wider came from ceil_mode, which adds it again.
+    """
+    a: MaxPool2dAttrs = node.attrs
+    before, after = (a.pad.top, a.pad.left), (a.pad.bottom, a.pad.right)
+    if all(p < k for p, k in zip(after, a.kernel, strict=True)):
+        return None, *after
+    found = []
+    for axis, size in enumerate(node.input(0).type.shape[1:3]):
+        room = size + before[axis] + after[axis] - window_extent(a.kernel[axis], a.dilation[axis])
+        is_wide = after[axis] >= a.kernel[axis]
+        less = after[axis] - (a.stride[axis] - 1 if is_wide else room % a.stride[axis])
+        if less < 0:
+            why = f"ONNX has no pool with padding {a.pad} for strides {list(a.stride)}"
+            raise UnsupportedError([Unsupported(node.name, node.op, why)])
+        found.append(less)
+    return 1, found[0], found[1]
 
 
 max_pool2d = OpSpec(

@@ -115,7 +115,13 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     a: OneHotAttrs = node.attrs
     values = w.constant(np.array([a.off, a.on], a.to), "values")
     depth = w.constant(np.array(a.depth, node.input(0).type.dtype.numpy), "depth")  # onnxruntime wants one type
-    w.emit("OneHot", [w.input(node, 0), depth, values], [w.output(node)], axis=a.axis)
+    if node.input(0).type.rank > 0:
+        w.emit("OneHot", [w.input(node, 0), depth, values], [w.output(node)], axis=a.axis)
+        return
+    # ONNX wants an axis of numbers.
+    row = w.emit("Reshape", [w.input(node, 0), w.constant(np.array([1], np.int64), "row")])
+    rows = w.emit("OneHot", [row, depth, values])
+    w.emit("Reshape", [rows, w.constant(np.array([a.depth], np.int64), "shape")], [w.output(node)])
 
 
 one_hot = OpSpec(

@@ -42,3 +42,13 @@ def test_names_of_inputs_constants_and_other_outputs_stay() -> None:
     graph.outputs = [inner, *copies]
     assert DropIdentity().run(graph) == 0
     assert [n.op for n in graph.nodes] == ["abs", "identity", "identity", "identity"]
+
+
+def test_nodes_read_past_an_identity_that_stays() -> None:
+    graph, b, x = start()
+    copy = b.node("identity", [x], outputs=["copy"])
+    graph.outputs = [copy, b.node("add", [copy, copy], outputs=["y"])]
+    assert DropIdentity().run(graph) == 1
+    verify(graph)
+    assert [[v.name for v in n.present_inputs] for n in graph.nodes] == [["x"], ["x", "x"]]
+    assert DropIdentity().run(graph) == 0
