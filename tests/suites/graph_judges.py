@@ -14,7 +14,12 @@ from burnc.ir import Array, DType, Graph, Node, Value
 from burnc.ir.graph import constant
 from burnc.numerics import dequantize, quantize
 from conformance.check import ABSOLUTE, RELATIVE, disagreement
+from oracles.tflite_writer import expressible
+from oracles.tflm import GraphInTfliteMicro
+from suites.guarded import Say, guarded
 from suites.onnx_graphs import run_model
+
+_SECONDS, _MEGABYTES = 20.0, 4096
 
 
 def against_truth(graph: Graph, inputs: Mapping[str, Array], truth: Mapping[str, Array]) -> Iterator[str]:
@@ -27,7 +32,7 @@ def against_truth(graph: Graph, inputs: Mapping[str, Array], truth: Mapping[str,
     depth: dict[Value, int] = dict.fromkeys(held, 0)
     for node in graph.nodes:
         operands = [None if v is None else held[v] if v.data is None else v.data for v in node.inputs]
-        steps = 1 + max((depth.get(v, 0) for v in node.present_inputs), default=0)
+        steps = _operators_in(node) + max((depth.get(v, 0) for v in node.present_inputs), default=0)
         for value, result in zip(node.outputs, evaluate(node, operands), strict=True):
             held[value], depth[value] = result, steps
             wanted = truth.get(value.name)
@@ -86,7 +91,8 @@ def against_reference(graph: Graph, tapped: Mapping[str, Array]) -> Iterator[str
     for node in graph.nodes:
         operands = [None if v is None else tapped[v.name] if v.data is None else v.data for v in node.inputs]
         for value, wanted in zip(node.outputs, evaluate(node, operands), strict=True):
-            yield from (f"%{value.name} of {node.op}: {line}" for line in disagreement(tapped[value.name], wanted))
+            lines = beyond(tapped[value.name], wanted, _operators_in(node))
+            yield from (f"%{value.name} of {node.op}: {line}" for line in lines)
 
 
 def all_values(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -100,7 +106,7 @@ def all_values(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
 
 def against_onnxruntime(graph: Graph, values: Mapping[str, Array]) -> Iterator[str]:
     """Each node, written as ONNX for itself, against onnxruntime on equal inputs: 1 LSB where it is quantized."""
-    nodes = [n for n in graph.nodes if n.op not in ("quantize", "dequantize")]
+    nodes = [n for n in graph.nodes if n.op not in ("quantize", "dequantize") and _is_real(n)]
     apart = _apart(nodes)
     feeds = {v.name: _real(values[v.name.partition(".")[2]], v) for v in apart.inputs}
     results = run_model(export_onnx(apart), feeds) if nodes else {}
@@ -110,6 +116,39 @@ def against_onnxruntime(graph: Graph, values: Mapping[str, Array]) -> Iterator[s
                 f"%{value.name} of {node.op} against onnxruntime: {line}"
                 for line in _within_lsb(node, values, results[f"{index}.{value.name}"], value)
             )
+
+
+def against_tflite_micro(graph: Graph, values: Mapping[str, Array]) -> Iterator[str]:
+    """Each quantized node that TFLite has, bit for bit against TFLite Micro on equal inputs.
+
+    It runs in a process of its own, for TFLite Micro ends its process where it does not like a model.
+    """
+    nodes = [n for n in graph.nodes if n.outputs[0].type.quant is not None and expressible(_apart([n]))]
+    if not nodes:
+        return
+    lines = _said_by_tflite_micro(nodes, values)
+    if lines is None and len(nodes) > 1:  # one of them is not taken
+        for node in nodes:
+            yield from _said_by_tflite_micro([node], values) or ()
+    yield from lines or ()
+
+
+def _said_by_tflite_micro(nodes: list[Node], values: Mapping[str, Array]) -> list[str] | None:
+    def work(say: Say) -> None:
+        say(("lines", list(_differing(nodes, values))))
+
+    answers = guarded(work, _SECONDS, _MEGABYTES)
+    lines: list[str] | None = answers[0][1] if answers and answers[0][0] == "lines" else None
+    return lines
+
+
+def _differing(nodes: list[Node], values: Mapping[str, Array]) -> Iterator[str]:
+    apart = _apart(nodes)
+    feeds = {v.name: values[v.name.partition(".")[2]] for v in apart.inputs}
+    for name, wanted in GraphInTfliteMicro(apart).run(feeds).items():
+        number, _, value = name.partition(".")
+        for line in disagreement(values[value], wanted):
+            yield f"%{value} of {nodes[int(number)].op} against tflite-micro: {line}"
 
 
 def _within_lsb(node: Node, values: Mapping[str, Array], result: Array, value: Value) -> list[str]:
@@ -124,13 +163,19 @@ def _within_lsb(node: Node, values: Mapping[str, Array], result: Array, value: V
     return disagreement(np.where(near, wanted, got), wanted)
 
 
+def _is_real(node: Node) -> bool:
+    """Whole numbers are whole numbers everywhere, and products of wide ones have no ONNX form."""
+    return any(v.type.quant is not None or v.type.dtype.is_float for v in [*node.present_inputs, *node.outputs])
+
+
 def _allowed(node: Node, value: Value) -> int:
-    """Steps of the result. A layer with memory is as many operators in a row as it has steps in time."""
+    """Steps of the result. A layer with memory is two operators in a row for each step in time."""
+    return _operators_in(node) * (256 if value.type.dtype is DType.INT16 and _operators_in(node) > 1 else 1)
+
+
+def _operators_in(node: Node) -> int:
     spec: Any = node.operator
-    if not spec.recurrent:
-        return 1
-    finer = 256 if value.type.dtype is DType.INT16 else 1
-    return finer * node.input(0).type.shape[0]
+    return 2 * node.input(0).type.shape[0] if spec.recurrent else 1
 
 
 def _real_results(node: Node, values: Mapping[str, Array]) -> list[Array]:

@@ -19,6 +19,8 @@ from onnx import helper, numpy_helper
 
 from burnc.ir import Array
 
+onnxruntime.set_default_logger_severity(4)  # warnings of its kernels are not the suite's
+
 MICROSOFT = "com.microsoft"
 OPSETS = (13, 15, 17, 18, 19, 20, 21)
 LARGEST_TENSOR = 600

@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import burnc
+from burnc.ops import onnx_mappings
 from requirements import requires, requires_package
 from suites.graph_judges import against_onnxruntime, against_reference, against_truth, all_values
 from suites.onnx_graphs import run_model, with_all_tensors
 from suites.random_graphs import judge_batch
 from suites.random_onnx import random_graph
+from suites.recipe import RECIPES
 
 pytestmark = [requires_package("onnxruntime"), requires("gcc")]
 
@@ -59,3 +61,29 @@ def test_judges_see_one_wrong_number(tmp_path: Path) -> None:
     values[value.name] = np.where(values[value.name] < 100, values[value.name] + 2, values[value.name] - 2)
     assert len(list(against_onnxruntime(small.graph, values))) >= 1
     assert len(list(against_reference(small.graph, values))) >= 1
+
+
+STORED = "tensors of stored integers with parameters of their own: node tests, and models of onnxruntime's quantizer"
+NOT_DRAWN = {
+    "BitCast": "from opset 26 on, which onnxruntime does not run",
+    "Col2Im": "onnxruntime's node tests",
+    "CumProd": "from opset 26 on, which onnxruntime does not run",
+    "DFT": "node tests",
+    "DeformConv": "from opset 19 on without a kernel in onnxruntime",
+    "DequantizeLinear": "in the QDQ graphs",
+    "DynamicQuantizeMatMul": STORED,
+    "MatMulIntegerToFloat": STORED,
+    "MaxUnpool": "node tests",
+    "OptionalGetElement": "its operand has no tensor type",
+    "QGemm": STORED,
+    "QuantizeLinear": "in the QDQ graphs",
+    "STFT": "node tests",
+    "TensorScatter": "from opset 24 on",
+}
+
+
+def test_every_operator_is_drawn() -> None:
+    drawn = {(recipe.domain, recipe.op) for recipe in RECIPES}
+    mapped = {(domain, op) for domain, op in onnx_mappings() if not op.startswith("QLinear")}
+    assert {op for domain, op in mapped - drawn if op not in NOT_DRAWN} == set()
+    assert {op for op in NOT_DRAWN if op in {name for _, name in drawn - {("", "DequantizeLinear")}}} == set()
