@@ -22,9 +22,9 @@ from oracles.tflm import RefusedError, TfliteMicro
 from requirements import requires_package
 
 # What TFLite Micro takes of these forms. A number that falls means that it was not asked.
-COMPARED = {"float32": 291, "int8": 260, "int16": 168, "int32": 97, "int64": 48, "bool": 36}
+COMPARED = {"float32": 291, "int8": 261, "int16": 168, "int32": 97, "int64": 48, "bool": 36}
 # Forms of it that burnc refuses. An ADD of int32 with an activation is one that TFLite Micro computes without.
-REFUSED = {"int8": {"ADD_N", "CUMSUM", "L2_NORMALIZATION"}, "int32": {"ADD"}}
+REFUSED = {"int8": {"ADD_N", "CUMSUM"}, "int32": {"ADD"}}
 
 
 @requires_package("tflite_micro")

@@ -124,7 +124,9 @@ class Forms:
                 yield Operator(code, [self.tensor(*shape)], [y], *options)
         yield Operator("RELU6", [self.tensor(9, 9)], [self.tensor(9, 9)])
         yield Operator("ZEROS_LIKE", [self.tensor(2, 3)], [self.tensor(2, 3)])
-        yield Operator("L2_NORMALIZATION", [self.tensor(4, 3)], [self.tensor(4, 3)], "L2NormOptions")
+        unit = TensorType(DType.INT8, (4, 3), QuantParams.per_tensor(1 / 128))
+        y = unit if self.dtype == "int8" else self.tensor(4, 3)
+        yield Operator("L2_NORMALIZATION", [self.tensor(4, 3)], [y], "L2NormOptions")
         for alpha in (0.0, 0.3, 1.5, -0.2):
             given = {"Alpha": alpha}
             yield Operator("LEAKY_RELU", [self.tensor(9, 9)], [self.tensor(9, 9, factor=2)], "LeakyReluOptions", given)

@@ -61,6 +61,7 @@ ELEMENTWISE: dict[str, Callable[[_Writer, Node], None]] = {
     "div": _div,
     "elu": _elu,
     "hard_swish": _plain("HARD_SWISH", "HardSwishOptions"),
+    "l2_normalization": _plain("L2_NORMALIZATION", "L2NormOptions"),
     "leaky_relu": _plain("LEAKY_RELU", "LeakyReluOptions", Alpha=lambda a: a.alpha),
     "log_softmax": _log_softmax,
     "maximum": _plain("MAXIMUM", "MaximumMinimumOptions"),

@@ -55,16 +55,6 @@ def lp_normalization(node: FileNode) -> list[Value]:
     return [node.emit("div", [x, _inner(node, "clip", [norm], activation_min=SMALLEST)])]
 
 
-def l2_normalization(node: FileNode) -> list[Value]:
-    """TFLite's: the input over its norm along the last axis, or over 1e-6 where that is larger."""
-    x = node.input(0)
-    if x.type.quant is not None:
-        node.refuse("L2_NORMALIZATION of quantized tensors is not supported")
-    axis = x.type.rank - 1
-    squares = _inner(node, "reduce_sum", [_inner(node, "mul", [x, x])], axes=(axis,), keepdims=True)
-    return [node.emit("div", [x, _inner(node, "clip", [_inner(node, "sqrt", [squares])], activation_min=1e-6)])]
-
-
 def reduce_log_sum_exp(node: FileNode) -> list[Value]:
     """Less the largest element first, so that nothing overflows: the standard's body would."""
     x, a = node.input(0), attrs_from_onnx(node)

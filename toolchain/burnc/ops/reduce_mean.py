@@ -81,10 +81,7 @@ reduce_mean = OpSpec(
         onnx_op("LpNormalization", build=normalization.lp_normalization),
         onnx_op("ReduceLogSumExp", build=normalization.reduce_log_sum_exp),
     ),
-    tflite=(
-        tflite_op("MEAN", build=reduction("reduce_mean")),
-        tflite_op("L2_NORMALIZATION", build=normalization.l2_normalization),
-    ),
+    tflite=(tflite_op("MEAN", build=reduction("reduce_mean")),),
     permuted=permuted,
     to_onnx=written("ReduceMean"),
     cases=(*REDUCE_CASES, case((2, 3, 4), attrs=ReduceAttrs((1,), keepdims=True), kinds=("int16",))),
