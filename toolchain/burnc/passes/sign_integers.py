@@ -75,7 +75,8 @@ def _may_be_signed(graph: Graph, group: list[Value], consumers: dict[Value, list
         if source is None and value.data is None and value not in graph.inputs:
             return False
         is_useful |= any(reader.op == "dequantize" and reader.output not in results for reader in readers)
-        computed = source.input(0).producer if source is not None and source.op == "quantize" else None
+        quantized = source.input(0) if source is not None and source.op == "quantize" else None
+        computed = quantized.producer if quantized is not None and quantized.type.dtype.is_float else None
         is_useful |= computed is not None and computed.op not in ("quantize", "dequantize")
     return is_useful
 

@@ -119,3 +119,14 @@ def test_what_is_seen_as_integers_stays(make: object) -> None:
     assert callable(make)
     graph = make()
     assert SignIntegers().run(graph) == 0
+
+
+def test_an_int8_value_that_becomes_a_uint8_output_is_signed_already() -> None:
+    graph = Graph("edges")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.UINT8, (2, 3), QuantParams.per_tensor(0.1, 128)))
+    signed = b.node("quantize", [x], QuantizeAttrs("int8"), quant=QuantParams.per_tensor(0.1, 0))
+    inner = b.node("clip", [signed], ClipAttrs(0.0), quant=QuantParams.per_tensor(0.1, 0))
+    graph.outputs = [b.node("quantize", [inner], UINT8, outputs=("y",), quant=QuantParams.per_tensor(0.1, 128))]
+    assert SignIntegers().run(graph) == 0
+    assert ops_of(graph) == ["quantize", "clip", "quantize"]
