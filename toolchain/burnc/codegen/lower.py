@@ -188,7 +188,8 @@ def _row_step(row: KernelRow, match: Match, call: Call) -> Step:
 def _lower_rendered(
     node: Node, emitter: Emitter, program: Program, unique: UniqueNames
 ) -> tuple[Step, list[tuple[int, int]]]:
-    kernel = render_node(node, emitter)
+    kernel = render_node(node, emitter, _unread(node, program.graph))
+    program.left_out |= kernel.left_out
     name = _function_name(node, kernel.text, program, unique)
     program.headers |= kernel.headers
     macs = spec_of(node).macs(node)
@@ -198,6 +199,15 @@ def _lower_rendered(
     cycles = a_mac * macs + an_element * node.outputs[0].type.size
     step = Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles)
     return step, list(kernel.overlap)
+
+
+def _unread(node: Node, graph: Graph) -> list[Value]:
+    """Those of several results that nothing reads, where something reads the others."""
+    if len(node.outputs) < 2:
+        return []
+    read = set(graph.results).union(*(reader.present_inputs for reader in graph.nodes))
+    found = [value for value in node.outputs if value not in read]
+    return found if len(found) < len(node.outputs) else []
 
 
 def _function_name(node: Node, text: str, program: Program, unique: UniqueNames) -> str:
@@ -250,7 +260,7 @@ def _plan(
     for position, step in enumerate(program.steps):
         for node in step.nodes:
             for value in [*node.present_inputs, *node.outputs]:
-                if not value.is_constant:
+                if not value.is_constant and value not in program.left_out:
                     touch(value, position)
     for value in graph.outputs:
         touch(value, end + 1)  # read after the run: no step may write over them

@@ -107,6 +107,7 @@ class Program:
         headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
         held: for each value that lives in the state struct, its byte offset there.
+        left_out: results of which nothing is stored, as nothing reads them.
         borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
     """
@@ -127,6 +128,7 @@ class Program:
     states: list[StateBuffer] = field(default_factory=list)
     storage: dict[Value, str] = field(default_factory=dict)
     held: dict[Value, int] = field(default_factory=dict)
+    left_out: set[Value] = field(default_factory=set)
     borrowed: dict[Value, Port] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from burnc.backends.protocol import SUPPORTED, Support
 from burnc.codegen.program import Argument, Scratch
 from burnc.codegen.rows import Emitter
 from burnc.errors import GraphError
-from burnc.ir import DType, Node
+from burnc.ir import DType, Node, Value
 from burnc.kernel.analysis import parameters, pointwise_inputs, safe_distance
 from burnc.kernel.buffer import Role
 from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.c99 import headers, render
 from burnc.kernel.order import may_share_place
 from burnc.kernel.program import Kernel
+from burnc.kernel.unread import without
 from burnc.ops import spec_of
 from burnc.ops.table import look_up
 
@@ -27,6 +29,7 @@ class RenderedKernel:
     """C text with the function named ``FUNCTION``, the arguments of this node's call, and what the planner needs.
 
     Attributes:
+        left_out: results that nothing reads and that the kernel does not write.
         overlap: (input, safe distance in bytes) pairs: its ``successor`` may lie over that input (memory.Overlap).
     """
 
@@ -35,6 +38,7 @@ class RenderedKernel:
     headers: frozenset[str]
     scratch_bytes: int
     overlap: tuple[tuple[int, int], ...]
+    left_out: frozenset[Value]
 
 
 def build_kernel(node: Node) -> Kernel:
@@ -76,12 +80,13 @@ def has_kernel(node: Node) -> Support:
     return SUPPORTED
 
 
-def render_node(node: Node, emitter: Emitter) -> RenderedKernel:
-    """Render a node's kernel and make the constants that it reads."""
+def render_node(node: Node, emitter: Emitter, unread: Collection[Value] = ()) -> RenderedKernel:
+    """Render a node's kernel and make the constants that it reads; ``unread`` results need not be written."""
     kernel = build_kernel(node)
     inputs = kernel.of_role(Role.INPUT)
     values = dict(zip(inputs, node.present_inputs, strict=True))
     values |= dict(zip(kernel.of_role(Role.OUTPUT), node.outputs, strict=True))
+    kernel, gone = without(kernel, [b for b in kernel.of_role(Role.OUTPUT) if values[b] in unread])
     arguments: list[Argument] = []
     scratch = 0
     for buffer in parameters(kernel):
@@ -95,7 +100,8 @@ def render_node(node: Node, emitter: Emitter) -> RenderedKernel:
             value = values[buffer]
             arguments.append(value if value.data is None else emitter.constant(buffer.name, value.data))
     overlap = _pointwise(kernel, node) if len(node.outputs) == 1 else _carried(kernel, node)
-    return RenderedKernel(render(kernel), tuple(arguments), frozenset(headers(kernel)), scratch, overlap)
+    left_out = frozenset(values[buffer] for buffer in gone)
+    return RenderedKernel(render(kernel), tuple(arguments), frozenset(headers(kernel)), scratch, overlap, left_out)
 
 
 def _pointwise(kernel: Kernel, node: Node) -> tuple[tuple[int, int], ...]:

@@ -242,9 +242,9 @@ class Form:
         return case(*operands, attrs=a, kinds=("float32",))
 
     def activation_cases(self, attrs: type[Any], **further: Any) -> list[Case]:
-        """Every activation in every place, in two directions at a time."""
+        """Every activation, in two directions at a time."""
         count, found = len(self.activations), []
-        for first in range(0, len(ACTIVATIONS), 2):
+        for first in range(0, len(ACTIVATIONS), 2 * count):
             names = [list(ACTIVATIONS)[(first + i) % len(ACTIVATIONS)] for i in range(2 * count)]
             alphas, betas = with_factors(names, (0.3,) * len(names), (0.4,) * len(names))
             a = attrs("bidirectional", tuple(names), tuple(alphas), tuple(betas), **further)
