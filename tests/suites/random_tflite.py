@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,23 @@ class RandomNet:
     def fed(self) -> list[TensorType]:
         return [type_ for _, type_ in self.made[: len(self.inputs)]]
 
-    def write(self) -> bytes:
+    def write(self, *, unsigned: bool = False) -> bytes:
+        """The file; ``unsigned``: with int8 written as uint8, as converters of old did."""
+        if unsigned:
+            self._raise()
         unread = [i for i, _ in self.made[len(self.inputs) :] if i not in self.read]
         self.outputs = [type_ for i, type_ in self.made if i in unread]
         return self.w.finish(self.inputs, unread)
+
+    def _raise(self) -> None:
+        for index, (name, type_, buffer, *rest) in enumerate(self.w.tensors):
+            if type_ is None or type_.dtype is not DType.INT8 or type_.quant is None:
+                continue
+            quant = replace(type_.quant, zero_point=tuple(zero + 128 for zero in type_.quant.zero_point))
+            self.w.tensors[index] = (name, TensorType(DType.UINT8, type_.shape, quant), buffer, *rest)
+            held = self.w.buffers[buffer]
+            if held is not None:
+                self.w.buffers[buffer] = held.view(np.uint8) ^ np.uint8(128)
 
     def feed(self, type_: TensorType) -> Array:
         if type_.quant is None:
