@@ -244,7 +244,7 @@ conv2d = OpSpec(
         ),
         case((1, 7, 7, 2), weights(3, 3, 3, 2), None, attrs=Conv2dAttrs(dilation=(2, 2), pad=Padding(2, 2, 2, 2))),
         case(
-            (1, 6, 6, 5), weights(5, 3, 3, 1), weights(5), attrs=Conv2dAttrs((2, 2), pad=Padding(0, 0, 1, 1), groups=5)
+            (1, 6, 6, 8), weights(8, 3, 3, 1), weights(8), attrs=Conv2dAttrs((2, 2), pad=Padding(0, 0, 1, 1), groups=8)
         ),
         case(
             (1, 4, 4, 3),
