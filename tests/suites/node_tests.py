@@ -33,7 +33,9 @@ from burnc.backends.registry import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.errors import BurncError
+from burnc.importers.onnx import import_onnx
 from burnc.ir import Array, Graph
+from burnc.passes import WidenFloat16, run_passes
 from suites.compiled_batch import Job, run_batch
 from suites.tally import Ending
 
@@ -198,10 +200,12 @@ def in_c(chunk: Sequence[Case]) -> list[Ending]:
     return [found[case.name] for case in chunk]
 
 
-def in_numpy(case: Case, folder: Path) -> Ending:
-    """How a case ends by the operators' own definitions."""
+def in_numpy(case: Case) -> Ending:
+    """How a case ends by the operators' own definitions, nearly as imported: quicker than through C."""
     try:
-        return _judged(case, [NumpyReference().compile(load(case, folder)).run(case.fed())])
+        graph = import_onnx(case.model)
+        run_passes(graph, [WidenFloat16()])
+        return _judged(case, [NumpyReference().compile(graph).run(case.fed())])
     except Exception as error:  # noqa: BLE001 - what it is, is the answer
         return _failure(case, error)
 

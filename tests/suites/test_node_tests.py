@@ -25,8 +25,8 @@ def test_all_that_are_listed_exist_once(listed):
     assert len(set(LISTED)) == len(LISTED)
 
 
-def test_listed_cases_pass_in_numpy(listed, tmp_path):
-    ended = [in_numpy(case, tmp_path) for case in listed]
+def test_listed_cases_pass_in_numpy(listed):
+    ended = [in_numpy(case) for case in listed]
     assert [ending for ending in ended if ending.verdict != "passed"] == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -182,7 +183,7 @@ class OpSpec:
     is_gradient: bool = False
     unary: bool = False
 
-    @property
+    @cached_property
     def has_activation(self) -> bool:
         """The attributes hold an activation range that the result is clamped to."""
         return not self.is_gradient and {"activation_min", "activation_max"} <= {f.name for f in fields(self.attrs)}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import onnx
-from onnx import checker, helper, shape_inference, version_converter
+from onnx import checker, defs, helper, shape_inference, version_converter
 
 from burnc.errors import ModelFileError
 from burnc.importers.onnx.reading import all_nodes, subgraphs
@@ -44,6 +45,8 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     lost = _lost_in_conversion(model, opset)
     if lost:
         return model, lost
+    if _means_the_same(model, opset):
+        return _renumbered(model), ""
     implied = _implied(model, opset)
     try:
         converted = version_converter.convert_version(model, OPSET)
@@ -55,6 +58,34 @@ def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
         attributes = implied.get(node.output[0], {}) if node.output else {}
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
     return converted, ""
+
+
+def _means_the_same(model: onnx.ModelProto, opset: int) -> bool:
+    """Whether no operator of the standard's own domain in the model has changed up to ``OPSET``."""
+    if model.functions:
+        return False
+    kinds = {node.op_type for node in model.graph.node if node.domain == ""}
+    if any(attribute.HasField("g") or attribute.graphs for node in model.graph.node for attribute in node.attribute):
+        return False
+    return all(_since(kind, opset) == _since(kind, OPSET) != 0 for kind in kinds)
+
+
+@cache
+def _since(kind: str, opset: int) -> int:
+    """The opset in which an operator got the form that it has in ``opset``; 0 where there is none."""
+    try:
+        return int(defs.get_schema(kind, opset, "").since_version)
+    except defs.SchemaError:
+        return 0
+
+
+def _renumbered(model: onnx.ModelProto) -> onnx.ModelProto:
+    renumbered = onnx.ModelProto()
+    renumbered.CopyFrom(model)
+    for entry in renumbered.opset_import:
+        if entry.domain == "":
+            entry.version = OPSET
+    return renumbered
 
 
 def _implied(model: onnx.ModelProto, opset: int) -> dict[str, Mapping[str, str]]:
