@@ -4,12 +4,17 @@
    r0  next weights     r1  four activations     r2  0x00ff00ff     r3  a tap's weights, then product
    r4  activation       r5  sum of the odd bytes                    r6  sum of the whole words     r7  scratch
    r8  next activations     lr  next start     r9, r10  upper halves and whole words of the odd bytes' blocks
-   r11, r12  the same of the even bytes'     on the stack: end of the activations, block, job */
+   r11, r12  the same of the even bytes'     on the stack: end of the activations, block, job
+
+   Without starts: r1  next activations, r2 and r3 two of them     r4, r5  a tap's weights, then products
+   r6, r7  sums     r8  32768     lr  end of the activations     r9 to r12 as above, outputs 2 and 3 for odd bytes */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
 
+#define BURNC_WEIGHTS 0
 #define BURNC_SCALE 20
-#define BURNC_SUMS 24
-#define BURNC_Y 40
+#define BURNC_OFFSETS 24
+#define BURNC_Y 28
+#define BURNC_GROUPS 32
 
     .syntax unified
 
@@ -71,7 +76,38 @@
     add     r11, r6
     .endm
 
-/* The byte of \sum: r8 limit, r9 multiplier, r10 fraction, r11 places, r12 rounding, lr zero, r6 step. */
+/* Two taps: 17 cycles for 8 MACs. */
+    .macro wide_taps
+    ldmia   r1!, {r2, r3}
+    ldmia   r0!, {r4, r5}
+    muls    r4, r2, r4
+    adds    r6, r6, r4
+    muls    r5, r2, r5
+    adds    r7, r7, r5
+    ldmia   r0!, {r4, r5}
+    muls    r4, r3, r4
+    adds    r6, r6, r4
+    muls    r5, r3, r5
+    adds    r7, r7, r5
+    .endm
+
+    .macro wide_block taps
+    mov     r6, r8
+    mov     r7, r8
+    .rept \taps / 2
+    wide_taps
+    .endr
+    asrs    r2, r6, #16
+    add     r11, r2
+    add     r12, r6
+    asrs    r3, r7, #16
+    add     r9, r3
+    add     r10, r7
+    cmp     r1, lr
+    .endm
+
+/* The byte of \sum: r8 limit, r9 multiplier, r10 fraction, r11 places, r12 rounding, lr zero, r6 step, r7 the
+   place of the outputs. */
     .macro scale sum, at
     cmp     \sum, r8
     bls     1f
@@ -92,7 +128,7 @@
     adds    \sum, \sum, r4
     add     \sum, r12
     lsrs    \sum, \sum, #24
-    strb    \sum, [r7, #BURNC_Y - BURNC_SUMS + \at]
+    strb    \sum, [r7, #\at]
     .endm
 
     .section .text.burnc_dot_quads_s8_m0, "ax", %progbits
@@ -109,11 +145,13 @@ burnc_dot_quads_s8_m0:
     mov     r7, r11
     push    {r4-r7}
     movs    r7, r0
+.Lgroup:
     ldmia   r7!, {r0, r1, r3, r5, r6}
     subs    r7, #20
     mov     r8, r1
     mov     lr, r3
     push    {r5, r6, r7}
+    movs    r1, r3
     movs    r3, #0
     mov     r9, r3
     mov     r10, r3
@@ -122,14 +160,22 @@ burnc_dot_quads_s8_m0:
     movs    r2, #255
     lsls    r3, r2, #16
     orrs    r2, r3
+    cmp     r1, #0
+    bne     1f
+    b       .Lwide
+1:
     cmp     r6, #4
     bhi     1f
     beq     .Lfours
     b       .Ltwos
 1:
     cmp     r6, #8
-    bhi     .Lsixteens
+    bhi     1f
     b       .Leights
+1:
+    cmp     r6, #16
+    bhi     .Lmany
+    b       .Lsixteens
 
 .Lfours:
     begin_block
@@ -140,7 +186,7 @@ burnc_dot_quads_s8_m0:
     bne     .Lfours
     b       .Lend
 
-.Lsixteens:
+.Lmany:
     begin_block
     ldr     r7, [sp, #4]
 .Lsixteen:
@@ -154,6 +200,20 @@ burnc_dot_quads_s8_m0:
     beq     1f
     b       .Lsixteen
 1:
+    end_block
+    ldr     r7, [sp, #0]
+    cmp     r8, r7
+    beq     1f
+    b       .Lmany
+1:
+    b       .Lend
+
+.Lsixteens:
+    begin_block
+    four
+    four
+    four
+    four
     end_block
     ldr     r7, [sp, #0]
     cmp     r8, r7
@@ -184,8 +244,10 @@ burnc_dot_quads_s8_m0:
     cmp     r8, r7
     bne     .Leights
 
+
 .Lend:
     pop     {r5, r6, r7}
+    str     r0, [r7, #BURNC_WEIGHTS]
     mov     r1, r11
     lsls    r0, r1, #16
     mov     r2, r12
@@ -194,16 +256,17 @@ burnc_dot_quads_s8_m0:
     lsls    r2, r3, #16
     mov     r4, r10
     subs    r2, r4, r2
-    ldr     r4, [r7, #BURNC_SCALE]
-    adds    r7, #BURNC_SUMS
-    ldr     r5, [r7, #0]
+    ldr     r4, [r7, #BURNC_OFFSETS]
+    ldmia   r4!, {r5, r6}
     adds    r0, r0, r5
-    ldr     r5, [r7, #4]
-    adds    r1, r1, r5
-    ldr     r5, [r7, #8]
+    adds    r1, r1, r6
+    ldmia   r4!, {r5, r6}
     adds    r2, r2, r5
-    ldr     r5, [r7, #12]
-    adds    r3, r3, r5
+    adds    r3, r3, r6
+    str     r4, [r7, #BURNC_OFFSETS]
+    ldr     r4, [r7, #BURNC_SCALE]
+    push    {r7}
+    ldr     r7, [r7, #BURNC_Y]
     ldmia   r4!, {r5, r6}
     mov     r8, r5
     mov     r9, r6
@@ -218,12 +281,52 @@ burnc_dot_quads_s8_m0:
     scale   r1, 1
     scale   r2, 2
     scale   r3, 3
+    adds    r6, r7, #4
+    pop     {r7}
+    str     r6, [r7, #BURNC_Y]
+    ldr     r6, [r7, #BURNC_GROUPS]
+    subs    r6, #1
+    str     r6, [r7, #BURNC_GROUPS]
+    beq     1f
+    b       .Lgroup
+1:
     pop     {r4-r7}
     mov     r8, r4
     mov     r9, r5
     mov     r10, r6
     mov     r11, r7
     pop     {r4-r7, pc}
+
+.Lwide:
+    mov     r1, r8
+    mov     lr, r5
+    movs    r4, #128
+    lsls    r4, r4, #8
+    mov     r8, r4
+    cmp     r6, #8
+    bhi     1f
+    beq     .Lwide8
+.Lwide4:
+    wide_block 4
+    bne     .Lwide4
+    b       .Lend
+.Lwide8:
+    wide_block 8
+    bne     .Lwide8
+    b       .Lend
+1:
+    cmp     r6, #16
+    bhi     .Lwide32
+.Lwide16:
+    wide_block 16
+    bne     .Lwide16
+    b       .Lend
+.Lwide32:
+    wide_block 32
+    beq     1f
+    b       .Lwide32
+1:
+    b       .Lend
     .size   burnc_dot_quads_s8_m0, . - burnc_dot_quads_s8_m0
 
 #elif defined(__linux__) && defined(__ELF__)

@@ -2,6 +2,8 @@
 /* The same arithmetic as burnc_dot_quads_s8_m0.S, word for word, for every core that does not run that. */
 #include "burnc/dot_quads_s8_m0.h"
 
+#include <stddef.h>
+
 #if !BURNC_DOT_QUADS_S8_M0_ASSEMBLY
 
 /* A word's upper half with its sign. */
@@ -9,13 +11,26 @@ static uint32_t burnc_dot_quads_s8_m0_upper(uint32_t word) {
     return (word >> 16) - ((word >> 15) & 0x10000u);
 }
 
-void burnc_dot_quads_s8_m0(burnc_dot_quads_s8_m0_job *job) {
+/* Sums of words and of their upper halves: for outputs 0 and 1, and for 2 and 3. */
+typedef struct burnc_dot_quads_s8_m0_totals {
+    uint32_t word[2];
+    uint32_t high[2];
+} burnc_dot_quads_s8_m0_totals;
+
+static void burnc_dot_quads_s8_m0_flush(burnc_dot_quads_s8_m0_totals *totals, uint32_t first,
+                                        uint32_t second) {
+    totals->word[0] += first;
+    totals->high[0] += burnc_dot_quads_s8_m0_upper(first);
+    totals->word[1] += second;
+    totals->high[1] += burnc_dot_quads_s8_m0_upper(second);
+}
+
+static void burnc_dot_quads_s8_m0_bytes(burnc_dot_quads_s8_m0_job *job,
+                                        burnc_dot_quads_s8_m0_totals *totals) {
     const int8_t *x = (const int8_t *)job->x;
     const int8_t *const end = (const int8_t *)job->x_end;
     const uint32_t *weights = job->weights;
     const uint32_t *start = job->starts;
-    uint32_t word[2] = {0u, 0u}; /* sums of whole words: even bytes, odd bytes */
-    uint32_t high[2] = {0u, 0u}; /* and of their upper halves */
     while (x != end) {
         uint32_t all = *start * 257u;
         uint32_t odd = *start++;
@@ -25,16 +40,42 @@ void burnc_dot_quads_s8_m0(burnc_dot_quads_s8_m0_job *job) {
             all += a * *weights;
             odd += a * ((*weights++ >> 8) & 0x00ff00ffu);
         }
-        all -= odd << 8;
-        word[0] += all;
-        high[0] += burnc_dot_quads_s8_m0_upper(all);
-        word[1] += odd;
-        high[1] += burnc_dot_quads_s8_m0_upper(odd);
+        burnc_dot_quads_s8_m0_flush(totals, all - (odd << 8), odd);
     }
-    job->y[0] = burnc_scale_sum_s8_m0(job->scale, job->sums[0] + word[0] - (high[0] << 16));
-    job->y[1] = burnc_scale_sum_s8_m0(job->scale, job->sums[1] + high[0]);
-    job->y[2] = burnc_scale_sum_s8_m0(job->scale, job->sums[2] + word[1] - (high[1] << 16));
-    job->y[3] = burnc_scale_sum_s8_m0(job->scale, job->sums[3] + high[1]);
+    job->weights = weights;
+}
+
+static void burnc_dot_quads_s8_m0_words(burnc_dot_quads_s8_m0_job *job,
+                                        burnc_dot_quads_s8_m0_totals *totals) {
+    const uint32_t *x = job->x;
+    const uint32_t *weights = job->weights;
+    while (x != job->x_end) {
+        uint32_t first = 32768u;
+        uint32_t second = 32768u;
+        uint32_t i;
+        for (i = 0; i < job->block; ++i) {
+            first += *x * weights[0];
+            second += *x++ * weights[1];
+            weights += 2;
+        }
+        burnc_dot_quads_s8_m0_flush(totals, first, second);
+    }
+    job->weights = weights;
+}
+
+void burnc_dot_quads_s8_m0(burnc_dot_quads_s8_m0_job *job) {
+    for (; job->groups != 0u; --job->groups) {
+        burnc_dot_quads_s8_m0_totals t = {{0u, 0u}, {0u, 0u}};
+        if (job->starts != NULL) {
+            burnc_dot_quads_s8_m0_bytes(job, &t);
+        } else {
+            burnc_dot_quads_s8_m0_words(job, &t);
+        }
+        *job->y++ = burnc_scale_sum_s8_m0(job->scale, *job->offsets++ + t.word[0] - (t.high[0] << 16));
+        *job->y++ = burnc_scale_sum_s8_m0(job->scale, *job->offsets++ + t.high[0]);
+        *job->y++ = burnc_scale_sum_s8_m0(job->scale, *job->offsets++ + t.word[1] - (t.high[1] << 16));
+        *job->y++ = burnc_scale_sum_s8_m0(job->scale, *job->offsets++ + t.high[1]);
+    }
 }
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The starts of the blocks are made once and serve all outputs. */
+/* The starts of the blocks, or words for the activations, are made once and serve all outputs. */
 #include "burnc/fully_connected_s8_m0.h"
 #include "burnc/dot_quads_s8_m0.h"
+#include "burnc/memory.h"
+
+#include <stddef.h>
 
 static void burnc_fully_connected_s8_m0_starts(const burnc_fully_connected_s8_m0_params *params,
                                                const int8_t *x, uint32_t *starts) {
@@ -17,73 +20,106 @@ static void burnc_fully_connected_s8_m0_starts(const burnc_fully_connected_s8_m0
     }
 }
 
-/* The same as burnc_dot_quads_s8_m0 where x is no place to read words from. */
-static void burnc_fully_connected_s8_m0_bytes(const burnc_fully_connected_s8_m0_params *params,
-                                              const int8_t *x, burnc_dot_quads_s8_m0_job *job) {
-    const int32_t taps = params->blocks * params->block;
-    const uint32_t excess = (uint32_t)params->blocks << 15;
-    int32_t i;
-    job->sums[0] += excess;
-    job->sums[2] += excess;
-    for (i = 0; i < taps; ++i) {
-        const uint32_t w = job->weights[i];
-        const uint32_t a = (uint32_t)x[i];
-        job->sums[0] += a * ((w & 255u) - 128u);
-        job->sums[1] += a * (((w >> 16) & 255u) - 128u);
-        job->sums[2] += a * (((w >> 8) & 255u) - 128u);
-        job->sums[3] += a * ((w >> 24) - 128u);
-    }
-    for (i = 0; i < 4; ++i) {
-        job->y[i] = burnc_scale_sum_s8_m0(job->scale, job->sums[i]);
+static void burnc_fully_connected_s8_m0_words(int32_t taps, const int8_t *x, uint32_t *words) {
+    uint32_t *const end = words + taps;
+    while (words != end) {
+        *words++ = (uint32_t)*x++;
     }
 }
 
-static void burnc_fully_connected_s8_m0_row(const burnc_fully_connected_s8_m0_params *params, const int8_t *x,
-                                            int8_t *y, const uint32_t *starts) {
+/* The same as burnc_dot_quads_s8_m0 where x is no place to read words from. */
+static void burnc_fully_connected_s8_m0_bytes(const burnc_fully_connected_s8_m0_params *params,
+                                              const int8_t *x, burnc_dot_quads_s8_m0_job *job) {
+    static const uint8_t shifts[4] = {0u, 16u, 8u, 24u};
     const int32_t taps = params->blocks * params->block;
-    const int32_t is_aligned = ((uintptr_t)x & 3u) == 0u ? 1 : 0;
+    for (; job->groups != 0u; --job->groups) {
+        uint32_t o;
+        for (o = 0; o < 4u; ++o) {
+            uint32_t sum = *job->offsets++ + ((o & 1u) == 0u ? (uint32_t)params->blocks << 15 : 0u);
+            int32_t i;
+            for (i = 0; i < taps; ++i) {
+                sum += (uint32_t)x[i] * (((job->weights[i] >> shifts[o]) & 255u) - 128u);
+            }
+            *job->y++ = burnc_scale_sum_s8_m0(job->scale, sum);
+        }
+        job->weights += taps;
+    }
+}
+
+/* Where the layer is: groups that are left, and outputs behind the last whole group. */
+typedef struct burnc_fully_connected_s8_m0_place {
+    const int8_t *x;
+    int32_t groups;
+    int32_t rest;
+} burnc_fully_connected_s8_m0_place;
+
+static void burnc_fully_connected_s8_m0_call(const burnc_fully_connected_s8_m0_params *params,
+                                             const burnc_fully_connected_s8_m0_place *place,
+                                             burnc_dot_quads_s8_m0_job *job, int32_t groups) {
+    job->groups = (uint32_t)groups;
+    if (groups == 0) {
+        return;
+    }
+    if (params->is_wide != 0 || ((uintptr_t)place->x & 3u) == 0u) {
+        burnc_dot_quads_s8_m0(job);
+    } else {
+        burnc_fully_connected_s8_m0_bytes(params, place->x, job);
+    }
+}
+
+/* The next groups; of the last one not all outputs may exist. */
+static void burnc_fully_connected_s8_m0_next(const burnc_fully_connected_s8_m0_params *params,
+                                             burnc_fully_connected_s8_m0_place *place,
+                                             burnc_dot_quads_s8_m0_job *job, int32_t groups) {
+    const int32_t cut = place->rest != 0 && groups == place->groups ? 1 : 0;
+    burnc_fully_connected_s8_m0_call(params, place, job, groups - cut);
+    if (cut != 0) {
+        int8_t four[4];
+        int8_t *const y = job->y;
+        int32_t k;
+        job->y = four;
+        burnc_fully_connected_s8_m0_call(params, place, job, 1);
+        for (k = 0; k < place->rest; ++k) {
+            y[k] = four[k];
+        }
+    }
+    place->groups -= groups;
+}
+
+static void burnc_fully_connected_s8_m0_row(const burnc_fully_connected_s8_m0_params *params, const int8_t *x,
+                                            int8_t *y, const uint32_t *scratch) {
+    const int32_t taps = params->blocks * params->block;
     const uint32_t *const s = params->scale;
     const burnc_scale_s8_m0 scale = {s[0], s[1], s[2], s[3], s[4], s[5], s[6]};
     const uint32_t *single = params->single;
-    const uint32_t *offset = params->offset;
+    burnc_fully_connected_s8_m0_place place;
     burnc_dot_quads_s8_m0_job job;
-    int32_t left = params->out_channels;
+    place.x = x;
+    place.groups = (params->out_channels + 3) >> 2;
+    place.rest = params->out_channels & 3;
     job.weights = params->weights;
-    job.x = (const uint32_t *)(const void *)x;
-    job.x_end = (const uint32_t *)(const void *)(x + taps);
-    job.starts = starts;
+    job.x = params->is_wide != 0 ? scratch : (const uint32_t *)(const void *)x;
+    job.x_end = params->is_wide != 0 ? scratch + taps : (const uint32_t *)(const void *)(x + taps);
+    job.starts = params->is_wide != 0 ? NULL : scratch;
     job.block = (uint32_t)params->block;
     job.scale = &scale;
-    while (left > 0) {
-        uint32_t count = *single++;
-        job.sums[0] = offset[0];
-        job.sums[1] = offset[1];
-        job.sums[2] = offset[2];
-        job.sums[3] = offset[3];
-        for (; count != 0u; --count) {
-            const uint32_t tap = *single++;
-            job.sums[tap >> 24] += (uint32_t)x[(tap >> 8) & 0xffffu] * (((tap & 255u) ^ 128u) - 128u);
-        }
-        if (is_aligned != 0) {
-            burnc_dot_quads_s8_m0(&job);
-        } else {
-            burnc_fully_connected_s8_m0_bytes(params, x, &job);
-        }
-        y[0] = job.y[0];
-        if (left >= 4) {
-            y[1] = job.y[1];
-            y[2] = job.y[2];
-            y[3] = job.y[3];
-        } else {
-            int32_t k;
-            for (k = 1; k < left; ++k) {
-                y[k] = job.y[k];
+    job.offsets = params->offset;
+    job.y = y;
+    while (place.groups != 0) {
+        burnc_fully_connected_s8_m0_next(params, &place, &job, (int32_t)*single++);
+        if (place.groups != 0) {
+            const uint32_t *const offsets = job.offsets;
+            uint32_t sums[4];
+            uint32_t count;
+            burnc_memcpy(sums, offsets, sizeof sums);
+            for (count = *single++; count != 0u; --count) {
+                const uint32_t tap = *single++;
+                sums[tap >> 24] += (uint32_t)x[(tap >> 8) & 0xffffu] * (((tap & 255u) ^ 128u) - 128u);
             }
+            job.offsets = sums;
+            burnc_fully_connected_s8_m0_next(params, &place, &job, 1);
+            job.offsets = offsets + 4;
         }
-        offset += 4;
-        y += 4;
-        left -= 4;
-        job.weights += taps;
     }
 }
 
@@ -91,7 +127,11 @@ void burnc_fully_connected_s8_m0(const burnc_fully_connected_s8_m0_params *param
                                  uint32_t *scratch) {
     int32_t row;
     for (row = 0; row < params->batch; ++row) {
-        burnc_fully_connected_s8_m0_starts(params, x, scratch);
+        if (params->is_wide != 0) {
+            burnc_fully_connected_s8_m0_words(params->blocks * params->block, x, scratch);
+        } else {
+            burnc_fully_connected_s8_m0_starts(params, x, scratch);
+        }
         burnc_fully_connected_s8_m0_row(params, x, y, scratch);
         x += params->depth;
         y += params->out_channels;

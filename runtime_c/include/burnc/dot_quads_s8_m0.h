@@ -6,7 +6,10 @@
    even bytes, 16 bits apart, times an activation are two products, its odd bytes two more. Blocks of `block` taps
    are summed from a start that takes the 128s back and puts the lower half in the middle of its range:
    (32768 - 128 * sum of a) - (128 * sum of a << 16) mod 2^32. Halves do not disturb each other as long as the sum
-   of |w| in a block is at most 255 for each of the four. */
+   of |w| in a block is at most 255 for each of the four.
+
+   Without starts the weights of a tap are two words, w0 + (w1 << 16) and w2 + (w3 << 16) mod 2^32, each activation is a
+   word, and blocks start at 32768. That is quicker and takes twice the flash. */
 #ifndef BURNC_DOT_QUADS_S8_M0_H
 #define BURNC_DOT_QUADS_S8_M0_H
 
@@ -35,17 +38,17 @@ typedef struct burnc_scale_s8_m0 {
     uint32_t step;
 } burnc_scale_s8_m0;
 
-/* The assembly knows the order of these fields. */
+/* The assembly knows the order of these fields. Weights, offsets and y move on, groups comes to 0. */
 typedef struct burnc_dot_quads_s8_m0_job {
     const uint32_t *weights;
-    const uint32_t *x;      /* activations, four in a word; aligned */
-    const uint32_t *starts; /* of the blocks */
+    const uint32_t *x;      /* activations, four in a word; without starts one in a word */
+    const uint32_t *starts; /* of the blocks, or NULL */
     const uint32_t *x_end;  /* at least one block behind x, a whole number of blocks and of words */
-    uint32_t block;         /* 2, 4, 8 or a multiple of 16 */
+    uint32_t block;         /* 2, 4, 8 or a multiple of 16; without starts 4, 8, 16 or 32 */
     const burnc_scale_s8_m0 *scale;
-    uint32_t
-        sums[4]; /* of outputs 0, 1, 2, 3 at first; 0 and 2 less 32768 for each block. Lost afterwards. */
-    int8_t y[4]; /* result */
+    const uint32_t *offsets; /* four for each group; of outputs 0 and 2 less 32768 for each block */
+    int8_t *y;
+    uint32_t groups; /* of four outputs, at least 1 */
 } burnc_dot_quads_s8_m0_job;
 
 static inline int8_t burnc_scale_sum_s8_m0(const burnc_scale_s8_m0 *scale, uint32_t t) {

@@ -31,6 +31,7 @@ def estimate_size(program: Program) -> Size:
     rows = {row.name: row.code_bytes for row in ROWS}
     used = {step.row for step in program.steps}
     code = SUPPORT_BYTES + CALL_BYTES * len(program.steps) + sum(rows.get(name, 0) for name in used)
+    code += sum(c.bytes for c in program.codes)
     for text in program.functions.values():
         code += int(RENDERED_BYTES_PER_CHARACTER * len(re.sub(r"\s+", " ", text)))
     ports = [*program.inputs, *program.outputs] if program.io == "caller" else []

@@ -24,7 +24,7 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
 # What a byte of flash may cost in cycles of one run, by what is optimized for; more, where the board's flash is full.
-_PRICES = {"speed": 0.0, "balanced": 60.0, "size": 200.0}
+_PRICES = {"speed": 0.0, "balanced": 60.0, "size": 100.0}
 _SHARE_OF_FLASH = 0.8
 # Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
 _SHARE_FOR_SCRATCH = 1 / 24
@@ -144,7 +144,8 @@ def _affordable_kernels(
     chosen: list[tuple[Match, KernelRow | None]] = []
     least = _PRICES.get(options.optimize, _PRICES["balanced"])
     for price in sorted(p for p in _PRICES.values() if p >= least):
-        chosen = _choose_kernels(graph, rows, options.core or board.cpu.core, views, price)
+        allowed = [row for row in rows if row.modes is None or options.optimize in row.modes]
+        chosen = _choose_kernels(graph, allowed, options.core or board.cpu.core, views, price)
         if sum(row.flash_bytes(match) for match, row in chosen if row) <= room:
             break
     return chosen

@@ -37,6 +37,7 @@ class Code:
 
     name: str
     text: str
+    bytes: int
     twin: ConstantArray
 
 

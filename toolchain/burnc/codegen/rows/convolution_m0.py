@@ -9,6 +9,7 @@ import numpy as np
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise, window_fields
 from burnc.codegen.rows.pairs_m0 import (
+    CODE_MODES,
     CORES,
     Form,
     dot_cycles,
@@ -123,6 +124,7 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
         on=CORES,
         scratch=scratch,
         overlap=_overlap,
+        modes=CODE_MODES if is_code else None,
         flash=lambda m: pair_flash(m.last, _form(m.last, is_code=is_code)),
         grown=lambda m, room: (scratch(m, room), cycles(m, room)),
     )

@@ -15,19 +15,36 @@ from burnc.ir import Array, DType, Match, Node, const, maybe, op
 from burnc.numerics import quantize_multiplier
 
 _GROUP = 4
-_BLOCKS = (32, 16, 8, 4, 2)
 _SCALE_FIELDS = ("limit", "multiplier", "fraction", "places", "rounding", "zero", "step")
 _MOST_TAPS = 1 << 16
-_CYCLES_OF_BLOCK = {32: 24.0 + 14, 16: 24.0 + 7, 8: 22.0, 4: 22.0, 2: 19.0}
-_CYCLES_OF_TAP = 10.5
+_MOST_WIDE_TAPS = 256  # whose activations are words in the scratch
 _CYCLES_OF_SINGLE = 24.0
-_CYCLES_OF_GROUP = 275.0
+_CYCLES_OF_GROUP = 185.0
+_CYCLES_OF_LISTED_GROUP = 200.0
+
+
+@dataclass(frozen=True)
+class _Width:
+    """How a tap's four weights are kept, and what that costs in cycles."""
+
+    words: int
+    blocks: dict[int, float]  # cycles of a block, its taps apart
+    tap: float
+
+    @property
+    def is_wide(self) -> bool:
+        return self.words == 2
+
+
+_NARROW = _Width(1, {32: 36.0, 16: 21.0, 8: 20.0, 4: 20.0, 2: 19.0}, 10.5)
+_WIDE = _Width(2, {32: 12.0, 16: 11.0, 8: 11.0, 4: 11.0}, 8.5)
 
 
 @dataclass(frozen=True)
 class _Layout:
     """How the weights are divided: blocks, and (output, tap, weight) of what follows singly, for each group."""
 
+    width: _Width
     block: int
     blocked: Array  # [groups, blocks * block, 4]
     single: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -37,10 +54,21 @@ class _Layout:
         return int(self.blocked.shape[1]) // self.block
 
     @property
+    def scratch_words(self) -> int:
+        return int(self.blocked.shape[1]) if self.width.is_wide else self.blocks
+
+    @property
     def cycles(self) -> float:
         groups = len(self.single)
-        blocks = groups * self.blocks * (_CYCLES_OF_BLOCK[self.block] + _CYCLES_OF_TAP * self.block)
-        return blocks + _CYCLES_OF_SINGLE * sum(len(s) for s in self.single) + _CYCLES_OF_GROUP * groups
+        blocks = groups * self.blocks * (self.width.blocks[self.block] + self.width.tap * self.block)
+        listed = _CYCLES_OF_LISTED_GROUP * sum(1 for s in self.single if s)
+        singles = _CYCLES_OF_SINGLE * sum(len(s) for s in self.single)
+        return blocks + singles + listed + _CYCLES_OF_GROUP * groups
+
+    @property
+    def flash(self) -> int:
+        a_group = self.width.words * int(self.blocked.shape[1]) + _GROUP
+        return 4 * (len(self.single) * a_group + len(_single(self)))
 
 
 def _weights(node: Node) -> Array:
@@ -70,14 +98,14 @@ def _scaling(node: Node) -> ExactScaling | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _layout(node: Node) -> _Layout | None:
+def _layout(node: Node, *, is_wide: bool) -> _Layout | None:
     """The block length that takes the fewest cycles."""
-    weights = _weights(node).astype(np.int64)
-    made = [_divide(weights, block) for block in _BLOCKS if weights.shape[1] >= max(block, 4)]
+    weights, width = _weights(node).astype(np.int64), _WIDE if is_wide else _NARROW
+    made = [_divide(weights, block, width) for block in width.blocks if weights.shape[1] >= max(block, 4)]
     return min(made, key=lambda layout: layout.cycles, default=None)
 
 
-def _divide(weights: Array, block: int) -> _Layout:
+def _divide(weights: Array, block: int, width: _Width) -> _Layout:
     outputs, depth = weights.shape
     groups = -(-outputs // _GROUP)
     padded = np.zeros((groups * _GROUP, depth), np.int64)
@@ -92,7 +120,7 @@ def _divide(weights: Array, block: int) -> _Layout:
         moved = _take_off(blocked[output, index], int(excess[output, index]))
         single[output // _GROUP] += [(int(output) % _GROUP, int(index) * block + t, w) for t, w in moved]
     shape = (groups, _GROUP, taps)
-    return _Layout(block, blocked.reshape(shape).transpose(0, 2, 1), tuple(tuple(s) for s in single))
+    return _Layout(width, block, blocked.reshape(shape).transpose(0, 2, 1), tuple(tuple(s) for s in single))
 
 
 def _take_off(block: Array, excess: int) -> list[tuple[int, int]]:
@@ -107,73 +135,84 @@ def _take_off(block: Array, excess: int) -> list[tuple[int, int]]:
     return moved
 
 
-def _can_quarter(m: Match) -> bool:
-    node = m.last
-    if not is_int8(node) or not 4 <= _weights(node).shape[1] < _MOST_TAPS:
-        return False
-    return _scaling(node) is not None and _layout(node) is not None
-
-
-def _lower(m: Match, emitter: Emitter) -> Call:
-    node = m.last
-    scaling, layout, weights = _scaling(node), _layout(node), _weights(node)
-    assert scaling is not None
-    assert layout is not None
-    offset = np.zeros(len(layout.single) * _GROUP, np.int64)
-    offset[: weights.shape[0]] = folded_bias(node).astype(np.int64)
-    offset += int(scaling.offset[0])
-    offset[0::2] -= layout.blocks << 15
-    params = emitter.struct(
-        "burnc_fully_connected_s8_m0_params",
-        batch=node.input(0).type.size // weights.shape[1],
-        depth=weights.shape[1],
-        out_channels=weights.shape[0],
-        block=layout.block,
-        blocks=layout.blocks,
-        scale=tuple(int(getattr(scaling, f)[0]) for f in _SCALE_FIELDS),
-        weights=emitter.constant("weights", _words(layout.blocked)),
-        offset=emitter.constant("offset", (offset & 0xFFFFFFFF).astype(np.uint32)),
-        single=emitter.constant("single", _single(layout)),
-    )
-    return Call("burnc_fully_connected_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
-
-
-def _words(blocked: Array) -> Array:
-    """The four weights of a tap as the bytes 0, 2, 1, 3 of a word."""
-    words: Array = ((blocked + 128) << np.array([0, 16, 8, 24])).sum(axis=2).astype(np.uint32)
+def _words(layout: _Layout) -> Array:
+    """A tap's four weights as the bytes 0, 2, 1, 3 of a word, or as two words of two."""
+    w = layout.blocked
+    if layout.width.is_wide:
+        wide: Array = (w[..., 0::2] + (w[..., 1::2] << 16) & 0xFFFFFFFF).astype(np.uint32)
+        return wide
+    words: Array = ((w + 128) << np.array([0, 16, 8, 24])).sum(axis=2).astype(np.uint32)
     return words
 
 
 def _single(layout: _Layout) -> Array:
-    words: list[int] = []
+    """Groups without single taps are counted, the others listed."""
+    words, plain = [], 0
     for taps in layout.single:
-        words += [len(taps), *(output << 24 | tap << 8 | weight & 255 for output, tap, weight in taps)]
-    return np.array(words, np.uint32)
+        if taps:
+            words += [plain, len(taps), *(output << 24 | tap << 8 | weight & 255 for output, tap, weight in taps)]
+            plain = 0
+        else:
+            plain += 1
+    return np.array([*words, plain], np.uint32)
 
 
-def _scratch(m: Match) -> int:
-    layout = _layout(m.last)
-    assert layout is not None
-    return 4 * layout.blocks
+def _row(name: str, *, is_wide: bool) -> KernelRow:
+    def layout_of(m: Match) -> _Layout:
+        layout = _layout(m.last, is_wide=is_wide)
+        assert layout is not None
+        return layout
 
+    def when(m: Match) -> bool:
+        node = m.last
+        most = _MOST_WIDE_TAPS if is_wide else _MOST_TAPS - 1
+        if not is_int8(node) or not 4 <= _weights(node).shape[1] <= most:
+            return False
+        return _scaling(node) is not None and _layout(node, is_wide=is_wide) is not None
 
-def _cycles(m: Match) -> float:
-    """Fitted to the emulated RP2040."""
-    node, layout = m.last, _layout(m.last)
-    assert layout is not None
-    depth = int(_weights(node).shape[1])
-    return node.input(0).type.size / depth * (layout.cycles + 6.5 * depth + 22 * layout.blocks) + 200
+    def lower(m: Match, emitter: Emitter) -> Call:
+        node, layout, scaling, weights = m.last, layout_of(m), _scaling(m.last), _weights(m.last)
+        assert scaling is not None
+        offset = np.zeros(len(layout.single) * _GROUP, np.int64)
+        offset[: weights.shape[0]] = folded_bias(node).astype(np.int64)
+        offset += int(scaling.offset[0])
+        offset[0::2] -= layout.blocks << 15
+        params = emitter.struct(
+            "burnc_fully_connected_s8_m0_params",
+            batch=node.input(0).type.size // weights.shape[1],
+            depth=weights.shape[1],
+            out_channels=weights.shape[0],
+            is_wide=int(is_wide),
+            block=layout.block,
+            blocks=layout.blocks,
+            scale=tuple(int(getattr(scaling, f)[0]) for f in _SCALE_FIELDS),
+            weights=emitter.constant("weights", _words(layout)),
+            offset=emitter.constant("offset", (offset & 0xFFFFFFFF).astype(np.uint32)),
+            single=emitter.constant("single", _single(layout)),
+        )
+        return Call("burnc_fully_connected_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
+
+    def cycles(m: Match) -> float:
+        """Fitted to the emulated RP2040."""
+        node, layout = m.last, layout_of(m)
+        depth = int(_weights(node).shape[1])
+        begin = 8.0 * depth if is_wide else 6.5 * depth + 22 * layout.blocks
+        return node.input(0).type.size / depth * (layout.cycles + begin) + 200
+
+    return KernelRow(
+        name,
+        op("fully_connected", "x", const("w"), maybe(const("b"))),
+        when,
+        lower,
+        cycles,
+        2200,
+        on=CORES,
+        scratch=lambda m: 4 * layout_of(m).scratch_words,
+        flash=lambda m: layout_of(m).flash,
+    )
 
 
 ROWS = (
-    KernelRow(
-        "fully_connected_s8_m0",
-        op("fully_connected", "x", const("w"), maybe(const("b"))),
-        _can_quarter,
-        _lower,
-        _cycles,
-        1500,
-        on=CORES,
-        scratch=_scratch,
-    ),
+    _row("fully_connected_s8_m0", is_wide=False),
+    _row("fully_connected_wide_s8_m0", is_wide=True),
 )

@@ -16,6 +16,7 @@ from burnc.ir import Array, Node
 from burnc.numerics import quantize_multiplier
 
 CORES = ("cortex-m0", "cortex-m0plus")
+CODE_MODES = ("balanced", "speed")
 BLOCK_WEIGHTS_SUM = 255  # with |a| <= 128 a sum's halves stay within 16 bits
 BYTES_OF_BLOCK = 12
 _BLOCKS_AT_ONCE = 4
@@ -167,7 +168,9 @@ def _weights(node: Node, form: Form, groups: Groups, emitter: Emitter) -> FieldV
         return emitter.constant("weights", _array(parts, np.uint8))
     taps = form.taps.reshape(form.taps.shape[0], -1).astype(np.int16)
     parts = [(taps[list(g)].T + 128).reshape(-1) for g in groups.all]
-    return emitter.code(lambda symbol: code_text(symbol, group_codes(node)), _array(parts, np.uint8))
+    codes = group_codes(node)
+    size = sum(code.bytes for code in codes)
+    return emitter.code(lambda symbol: code_text(symbol, codes), size, _array(parts, np.uint8))
 
 
 def _array(parts: list[Array], dtype: type[np.generic]) -> Array:

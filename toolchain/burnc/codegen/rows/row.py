@@ -53,17 +53,18 @@ class Emitter:
             self.constants.append(self._known[key])
         return self._known[key]
 
-    def code(self, text: Callable[[str], str], twin: Array) -> Code:
+    def code(self, text: Callable[[str], str], size: int, twin: Array) -> Code:
         """Weights as instructions.
 
         Args:
             text: makes an assembler file from the symbol (``burnc_<name>``) that it defines.
+            size: of the instructions, in bytes.
             twin: the same weights as numbers.
         """
         name = self._unique(f"{self._layer}_code")
         comment = f"{self._title}weights [{', '.join(map(str, twin.shape))}]"
         numbers = ConstantArray(self._unique(f"{self._layer}_weights"), np.ascontiguousarray(twin), comment)
-        self.codes.append(Code(name, text(f"burnc_{name}"), numbers))
+        self.codes.append(Code(name, text(f"burnc_{name}"), size, numbers))
         return self.codes[-1]
 
     def struct(self, type: str, **fields: FieldValue) -> Params:
@@ -87,6 +88,7 @@ class KernelRow:
         on: the cores it runs on; None for every core.
         scratch: bytes it needs for itself.
         overlap: (input index, safe distance in bytes) pairs: the result may lie over that input (memory.Overlap).
+        modes: what is optimized for (``size``, ``balanced``, ``speed``) where it may be chosen; None for all.
         flash: bytes of its constants and code for this match; None for those of its constant operands.
         grown: for a kernel that more scratch makes faster: from the bytes that are free, (bytes used, cycles then).
             What overlap says must hold for that, too.
@@ -101,6 +103,7 @@ class KernelRow:
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
     overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
+    modes: tuple[str, ...] | None = None
     flash: Callable[[Match], int] | None = None
     grown: Callable[[Match, int], tuple[int, float]] | None = None
 
