@@ -1,4 +1,4 @@
-"""l2_normalization: x over its norm along the last axis, 1e-6 at least. Source: TFLite L2_NORMALIZATION.
+"""l2_normalization: x over its norm along the last axis, 1e-6 at least. Sources: TFLite L2_NORMALIZATION.
 
 Integers as TFLite Micro's reference kernel, which knows no 1e-6: the root of the sum of squares in fixed point, the
 result in 1/128 steps.

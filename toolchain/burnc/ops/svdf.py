@@ -1,4 +1,4 @@
-"""svdf: a rank-limited filter bank over time, one step a run. Source: TFLite SVDF.
+"""svdf: a rank-limited filter bank over time, one step a run. Sources: TFLite SVDF.
 
 A filter is a row of w_feature over the input and a row of w_time over its last M results, which the state holds,
 oldest first; a unit sums ``rank`` filters and a bias. Operands: x [N,I], w_feature [F,I], w_time [F,M], bias [F / rank]
