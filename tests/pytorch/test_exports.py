@@ -87,7 +87,17 @@ def test_an_open_length_is_named():
             burnc.load(path)
 
 
-QUANTIZED = ("cnn", "attention", "encoder", "gru_two_layers", "lstm_with_state", "slicing", "embedding", "group_norm")
+QUANTIZED = (
+    "cnn",
+    "attention",
+    "causal_attention",
+    "encoder",
+    "gru_two_layers",
+    "lstm_with_state",
+    "slicing",
+    "embedding",
+    "group_norm",
+)
 
 
 @pytest.mark.parametrize("name", QUANTIZED)

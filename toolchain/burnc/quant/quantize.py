@@ -22,6 +22,7 @@ from burnc.passes import AbsorbEdges, AbsorbQdq, DropIdentity, RemoveDeadCode, c
 from burnc.passes.lower_batch_norm import LowerBatchNorm
 from burnc.quant.accumulators import check_accumulators
 from burnc.quant.groups import activation_params, why_not_int8, wide_params
+from burnc.quant.masks import bound_masks, hold_masks
 from burnc.quant.observers import Range, params
 from burnc.quant.weights import LARGEST_OPERAND, QuantizedWeights, check_finite, quantize_weights
 
@@ -63,6 +64,7 @@ def prepare(graph: Graph) -> Graph:
     result = graph.copy()
     run_passes(result, canonical_passes())
     run_passes(result, [*canonical_passes(), LowerBatchNorm()])
+    hold_masks(result)
     return result
 
 
@@ -81,6 +83,7 @@ def quantize(
     """
     result = graph.copy()
     result.metadata.pop(IO, None)
+    ranges = bound_masks(result, ranges)
     reasons = {node.name: why_not_int8(node) for node in result.nodes}
     nodes = [node for node in result.nodes if not reasons[node.name]]
     _check_constants(result)
