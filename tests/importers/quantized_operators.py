@@ -244,4 +244,17 @@ def integer_operators() -> Writer:
     floats = w.given(w.rng.normal(1, 3, (5, 7)).astype(np.float32))
     weights = [w.constant(w.integers(7, 4)), w.constant(np.array(0.1, np.float32)), w.constant(np.uint8(99))]
     w.node("dynamic", "DynamicQuantizeMatMul", [floats, *weights], MICROSOFT, out=np.float32)
+    for label, axis, params in (
+        ("plain", 0, w.params(0.1, 9)),
+        ("plain_rows", 0, w.params([0.1, 0.2, 0.3, 0.4, 0.5], range(5))),
+    ):
+        # Integers that others than dequantize read as they are.
+        w.nodes.append(
+            helper.make_node("QuantizeLinear", [floats, *params], [f"{label}.q"], f"{label}.quantize", axis=axis)
+        )
+        w.node(f"{label}_cast", "Cast", [f"{label}.q"], out=np.int32, to=onnx.TensorProto.INT32)
+        w.node(f"{label}_clipped", "Clip", [f"{label}.q", w.constant(np.uint8(100))], out=np.uint8)
+    w.node(
+        "plain_product", "MatMulInteger", ["plain.q", w.constant(w.integers(7, 2, dtype=np.int8)), zero], out=np.int32
+    )
     return w

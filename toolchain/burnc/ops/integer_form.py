@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from burnc.ir import DType, Value
-from burnc.ops.mapping import FileNode
-from burnc.ops.parameters import op_of, quantized_by_inputs, spread, spread_shape
+from burnc.ops.mapping import FileNode, known_data
+from burnc.ops.parameters import op_of, plain_integers, quantized_by_inputs, spread, spread_shape
 
 LONGEST = (2**31 - 1) // 255**2
 """Products that a sum can hold, whatever they are."""
@@ -28,14 +28,12 @@ def differences(node: FileNode, axes: tuple[int, int]) -> list[Value]:
 
 
 def _difference(node: FileNode, index: int, axis: int) -> Value:
-    value = node.input(index)
-    if value.type.quant is not None:
-        node.refuse(f"%{value.name} is quantized; its integers cannot be read as they are as well")
+    value = plain_integers(node, node.input(index))
     if value.type.dtype not in (DType.INT8, DType.UINT8):
         node.refuse(f"operands of {value.type.dtype.value} are not supported")
     if not node.has_input(2 + index):
         return value
-    zero_point, data = node.known(2 + index), node.known(index)
+    zero_point, data = node.known(2 + index), known_data(value)
     if zero_point is not None and not zero_point.any():
         return value
     part = node.part(f"{value.name}.difference", [value, None, node.input(2 + index)], {"axis": axis})

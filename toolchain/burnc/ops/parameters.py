@@ -91,6 +91,25 @@ def quantized_by_inputs(node: FileNode, to: str) -> Value:
     return node.emit("cast", [inside], node.builder.operators["cast"].attrs(to))
 
 
+def plain_integers(node: FileNode, value: Value) -> Value:
+    """The integers of a quantized tensor without their meaning, for operators that compute with them as they are."""
+    quant, source = value.type.quant, value.producer
+    if quant is None:
+        return value
+    if value.data is not None:
+        return node.new_constant(value.name, value.data)
+    if source is None or source.op != "quantize" or not source.input(0).type.dtype.is_float:
+        node.refuse(f"it computes with the integers of %{value.name}, whatever they stand for")
+    shape = () if quant.axis is None else (len(quant.scale),)
+    scale, zero_point = np.array(quant.scale, np.float32), np.array(quant.zero_point, np.int32)
+    made = node.part(f"{value.name}.plain", [source.input(0)], {"axis": quant.axis or 0})
+    made.inputs += (
+        made.new_constant("scale", scale.reshape(shape)),
+        made.new_constant("zero", zero_point.reshape(shape)),
+    )
+    return quantized_by_inputs(made, value.type.dtype.value)
+
+
 def dequantized_by_inputs(node: FileNode) -> Value:
     """(x - zero point) * scale, by operators."""
     x = node.input(0)

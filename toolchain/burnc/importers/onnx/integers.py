@@ -1,7 +1,7 @@
 """Operators that a file applies to the integers of quantized tensors, as onnxruntime's quantizer does with MaxPool.
 
 They are read as the float operator on the numbers that the integers stand for, so that one pass makes all integer
-operators. That is the same where the operator only moves or orders elements.
+operators. That is the same where the operator only moves or orders elements; any other gets plain integers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from burnc.importers.mapped import build_nodes
 from burnc.ir import QuantParams, Value
 from burnc.ops import OpSpec
 from burnc.ops.mapping import FileNode, OnnxOp
+from burnc.ops.parameters import plain_integers
 from burnc.ops.quantize import QuantizeAttrs
 
 
@@ -25,7 +26,10 @@ def build_mapped(spec: OpSpec, mapping: OnnxOp, node: FileNode) -> Sequence[Valu
     quantized = [v for v in node.inputs if v is not None and v.type.quant is not None]
     if mapping.integers or not quantized:
         return build_nodes(spec, mapping.attrs, mapping.build, node)
-    quant = _shared_params(spec, node, quantized)
+    if not _is_alike_on_integers(spec):
+        plain = tuple(v if v is None else plain_integers(node, v) for v in node.inputs)
+        return build_nodes(spec, mapping.attrs, mapping.build, replace(node, inputs=plain))
+    quant = _shared_params(node, quantized)
     first = quantized[0].type
     inner = replace(
         node,
@@ -40,10 +44,13 @@ def build_mapped(spec: OpSpec, mapping: OnnxOp, node: FileNode) -> Sequence[Valu
     ]
 
 
-def _shared_params(spec: OpSpec, node: FileNode, quantized: Sequence[Value]) -> QuantParams:
+def _is_alike_on_integers(spec: OpSpec) -> bool:
+    """Whether it only moves, orders or chooses elements."""
     rule = spec.quant
-    if rule is None or not (rule.result == "same" or 0 in rule.integer_outputs):
-        node.refuse("it computes with the integers of a quantized tensor, whatever they stand for")
+    return rule is not None and (rule.result == "same" or 0 in rule.integer_outputs)
+
+
+def _shared_params(node: FileNode, quantized: Sequence[Value]) -> QuantParams:
     found = {(v.type.dtype, v.type.quant) for v in quantized}
     quant = quantized[0].type.quant
     assert quant is not None
