@@ -16,8 +16,8 @@ from oracles.tflm import GraphInTfliteMicro
 from requirements import requires_package
 
 SUBJECTS = list(int16_subjects())
-# What is compiled: numbers differ more in the first of them; others are the reference's alone.
-SETTINGS = ("narrow", "ties")
+# Numbers differ most in these. Of C's two variants, which share all int16 kernels as yet, each takes one.
+SETTINGS = {"c": "narrow"}
 # Moves of elements that TFLite Micro has no int16 kernel for; rsqrt stops at negative numbers there (the importer's
 # tests ask it). Operators that TFLite does not have are not asked.
 NOT_COMPARED = {"arg_max", "gather", "gather_nd", "reverse_sequence", "rsqrt", "tile"}
@@ -42,10 +42,12 @@ def test_reference_equals_tflite_micro(subject: Subject):
 
 @pytest.mark.parametrize("backend", host_backends(), ids=backend_id)
 def test_backend_equals_reference(backend: Backend):
-    settings = SETTINGS if backend_id(backend) == "c" else SETTINGS[:1]
-    chosen = [s for s in SUBJECTS if s.setting is not None and s.setting.name in settings]
-    graph = merged({subject.name: subject.graph() for subject in chosen})
-    verify(graph)
-    answers = [backend.supports(node) for node in graph.nodes]
-    assert all(answers), [a.why for a in answers]
-    assert differences(backend.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []
+    wanted = SETTINGS.get(backend_id(backend), "ties")
+    chosen = [s for s in SUBJECTS if s.setting is not None and s.setting.name == wanted]
+    # Compilers begin slowly, and planning memory takes the square of the number of tensors.
+    for part in (chosen[i : i + 18] for i in range(0, len(chosen), 18)):
+        graph = merged({subject.name: subject.graph() for subject in part})
+        verify(graph)
+        answers = [backend.supports(node) for node in graph.nodes]
+        assert all(answers), [a.why for a in answers]
+        assert differences(backend.compile(graph), NumpyReference().compile(graph), int8_inputs(graph)) == []
