@@ -149,12 +149,13 @@ def test_only_what_a_run_leaves_is_state(tmp_path: Path):
 def test_containers_keep_variables_of_one_name_apart(tmp_path: Path):
     w = _Writer()
     x = w.new_tensor("x", FLOATS)
-    for container in ("p", "q"):
-        w.operator("ASSIGN_VARIABLE", [w.handle("v", container), x], [])
-    y = binary(w, "ADD", read(w, w.handle("v"), FLOATS), x, FLOATS, "y")
+    p, q = (w.handle("v", container) for container in "pq")
+    y = binary(w, "ADD", read(w, p, FLOATS), x, FLOATS, "y")
+    w.operator("ASSIGN_VARIABLE", [q, y], [])
+    w.operator("ASSIGN_VARIABLE", [p, x], [])
     graph = load(w.finish([x], [y]), tmp_path)
     executable = device("numpy").compile(graph)
-    assert [executable.run({"x": np.ones(3, np.float32)})["y"].tolist() for _ in range(2)] == [[1, 1, 1]] * 2
+    assert [executable.run({"x": np.full(3, n, np.float32)})["y"].tolist() for n in (1, 5)] == [[1] * 3, [6] * 3]
 
 
 def wrong_type(w: _Writer, x: int) -> None:
@@ -169,6 +170,11 @@ def not_a_handle(w: _Writer, x: int) -> None:
 
 def read_as_a_handle(w: _Writer, x: int) -> None:
     w.operator("READ_VARIABLE", [w.handle("v")], [w.handle("other")])
+
+
+def nothing_assigns_it(w: _Writer, x: int) -> None:
+    w.operator("ASSIGN_VARIABLE", [w.handle("v", "elsewhere"), x], [])
+    read(w, w.handle("v"), FLOATS)
 
 
 def used_before_it_begins(w: _Writer, x: int) -> None:
@@ -224,6 +230,7 @@ REFUSED: dict[Callable[[_Writer, int], object], tuple[str, str]] = {
     wrong_type: ("READ_VARIABLE", "'v' holds float32\\[3\\], but float32\\[1,3\\] is wanted"),
     not_a_handle: ("READ_VARIABLE", "'x' is no handle"),
     read_as_a_handle: ("READ_VARIABLE", "is RESOURCE"),
+    nothing_assigns_it: ("READ_VARIABLE", "'v' is read, but nothing assigns it"),
     used_before_it_begins: ("CALL_ONCE|ASSIGN_VARIABLE", "used before it is initialized"),
     begins_as_another_type: ("READ_VARIABLE", "holds int8\\[3\\]"),
     no_such_subgraph: ("CALL_ONCE", "calls subgraph 7, but the file has 1"),
@@ -327,3 +334,43 @@ def test_random_damage(data: bytes, tmp_path: Path):
             damaged[rng.randrange(len(data))] = rng.choice([0, 1, 2, 127, 128, 255, rng.randrange(256)])
         (tmp_path / "m.tflite").write_bytes(damaged)
         import_calmly(tmp_path / "m.tflite")
+
+
+def random_program(seed: int) -> bytes:
+    """Reads, sums and assignments of three variables in any order, some begun by CALL_ONCE, some through a branch."""
+    rng, w = random.Random(seed), _Writer()
+    values = [w.new_tensor("x", FLOATS)]
+    begun = {f"v{i}": (np.full(3, i + 1, np.float32), None) for i in range(3) if rng.random() < 0.6}
+    if begun:
+        assigned_once(w, **begun)
+    handles = [w.handle(f"v{i}") for i in range(3)]
+    for step in range(rng.randrange(3, 9)):
+        kind, handle = rng.choice(["read", "read", "assign", "add", "branch"]), rng.choice(handles)
+        if kind == "read":
+            values.append(read(w, handle, FLOATS, f"r{step}"))
+        elif kind == "assign":
+            w.operator("ASSIGN_VARIABLE", [handle, rng.choice(values)], [])
+        elif kind == "add":
+            values.append(binary(w, "ADD", *rng.choices(values, k=2), FLOATS, f"s{step}"))
+        else:
+            values.append(branch(w, w.constant(f"f{step}", np.array([rng.random() < 0.5])), rng.choice(values)))
+    return w.finish(values[:1], [binary(w, "ADD", values[-1], values[len(values) // 2], FLOATS, "y")])
+
+
+@requires_package("tflite_micro")
+def test_random_programs_equal_tflite_micro(tmp_path: Path):
+    compared, refused = 0, set()
+    for seed in range(60):
+        data = random_program(seed)
+        try:
+            graph = load(data, tmp_path)
+        except UnsupportedError as error:
+            refused |= {item.why.split("' ")[1] for item in error.items}
+            continue
+        compared, oracle = compared + 1, TfliteMicro(data)
+        executable = device("numpy").compile(graph)
+        for given in [np.array([1, n, 2], np.float32) for n in range(4)]:
+            (got,) = executable.run({"x": given}).values()
+            assert got.tolist() == oracle.run(given)[0].tolist(), f"seed {seed}"
+    assert compared > 30
+    assert refused == {"is read, but nothing assigns it"}  # TFLite Micro reads anything there

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from burnc.importers.tflite.reading import FileOperator
 from burnc.importers.tflite.scope import Control, Held, Scope
+from burnc.importers.tflite.variables import named_by
 from burnc.ir import Value
 from burnc.ops.mapping import RefusalError, known_data
 
 
 def var_handle(scope: Scope, operator: FileOperator) -> None:
-    container, name = (str(operator.options.get(key, "")) for key in ("container", "shared_name"))
-    scope.bind(_only(operator.outputs), scope.shared.variables.named(container, name))
+    scope.bind(_only(operator.outputs), scope.shared.variables.named(*named_by(operator)))
 
 
 def read_variable(scope: Scope, operator: FileOperator) -> None:

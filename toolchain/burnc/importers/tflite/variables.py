@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from burnc.importers.tflite.reading import FileSubgraph
+from burnc.importers.tflite.reading import FileOperator, FileSubgraph
 from burnc.ir import Array, Builder, State, TensorType, Value
 from burnc.ops.mapping import RefusalError
 
@@ -24,6 +24,7 @@ class Variable:
         current: what it holds at this place of the run; None before it is first read or assigned.
     """
 
+    container: str
     name: str
     initial: Value | None = None
     state: State | None = None
@@ -34,21 +35,21 @@ class Variables:
     """All variables of one import, by container and name.
 
     Args:
-        assigned: names of those that a run assigns; None where that cannot be told.
+        assigned: container and name of those that a run assigns; None where that cannot be told.
     """
 
-    def __init__(self, assigned: Collection[str] | None) -> None:
+    def __init__(self, assigned: Collection[tuple[str, str]] | None) -> None:
         self._assigned = assigned
         self._by_name: dict[tuple[str, str], Variable] = {}
 
     def named(self, container: str, name: str) -> Variable:
-        return self._by_name.setdefault((container, name), Variable(name))
+        return self._by_name.setdefault((container, name), Variable(container, name))
 
     def read(self, variable: Variable, type: TensorType, builder: Builder) -> Value:
         """What it holds now; at first a state, or a constant where no run assigns it.
 
         Raises:
-            RefusalError: that is of another type.
+            RefusalError: that is of another type, or nothing is ever assigned to it.
         """
         if variable.current is None:
             variable.current = self._at_first(variable, type, builder)
@@ -60,11 +61,13 @@ class Variables:
             data = _of_type(variable, variable.initial, type).data
             if self._is_constant(variable):
                 return variable.initial
+        elif self._is_constant(variable):
+            raise RefusalError(f"variable {variable.name!r} is read, but nothing assigns it")
         variable.state = builder.state(variable.name or "variable", type, data)
         return variable.state.read
 
     def _is_constant(self, variable: Variable) -> bool:
-        return self._assigned is not None and variable.name not in self._assigned
+        return self._assigned is not None and (variable.container, variable.name) not in self._assigned
 
     def assign(self, variable: Variable, value: Value) -> None:
         """Let it hold a value from here on.
@@ -97,15 +100,20 @@ def _of_type(variable: Variable, value: Value, type: TensorType) -> Value:
     return value
 
 
-def assigned_names(subgraphs: Sequence[FileSubgraph]) -> set[str] | None:
-    """Names of the variables that runs assign; None where some handle is not made beside the assignment."""
+def named_by(operator: FileOperator) -> tuple[str, str]:
+    """Container and name that a VAR_HANDLE gives."""
+    return str(operator.options.get("container", "")), str(operator.options.get("shared_name", ""))
+
+
+def assigned_names(subgraphs: Sequence[FileSubgraph]) -> set[tuple[str, str]] | None:
+    """The variables that runs assign; None where some handle is not made beside the assignment."""
     once = {o.options.get("init_subgraph_index") for s in subgraphs for o in s.operators if o.code == "CALL_ONCE"}
-    names: set[str] = set()
+    names: set[tuple[str, str]] = set()
     for subgraph in subgraphs:
         if subgraph.index in once:
             continue
         made = [o for o in subgraph.operators if o.code == "VAR_HANDLE" and o.outputs]
-        handles = {o.outputs[0]: o.options.get("shared_name", "") for o in made}
+        handles = {o.outputs[0]: named_by(o) for o in made}
         assigned = [o.inputs[0] for o in subgraph.operators if o.code == "ASSIGN_VARIABLE" and o.inputs]
         if any(index not in handles for index in assigned):
             return None
