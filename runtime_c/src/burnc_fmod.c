@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 /* As burnc_fmodf, on the bits of doubles: no double arithmetic is needed. */
-#include "burnc/float_bits.h"
-#include "burnc/float_math.h"
+#include "burnc/double_math.h"
 
 #define BURNC_HIDDEN UINT64_C(0x0010000000000000)
 #define BURNC_INFINITE UINT64_C(0x7ff0000000000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 /* As burnc_half_of_float, on the bits of a double, so that no double arithmetic is needed. */
-#include "burnc/float16.h"
+#include "burnc/double_math.h"
 #include "burnc/memory.h"
 
 uint16_t burnc_half_of_double(double x) {

@@ -13,7 +13,7 @@ from burnc.resources import data_folder
 WARNINGS = (
     "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wcast-align", "-Wundef", "-Wpedantic", "-Werror",
 )  # fmt: skip
-HEADERS = ("fixed_point.h", "float16.h", "float_bits.h", "float_math.h", "min_max.h")
+HEADERS = ("fixed_point.h", "float16.h", "float_bits.h", "float_math.h", "double_math.h", "min_max.h")
 
 
 def load_c(folder: Path, text: str, flags: Sequence[str] = ()) -> ctypes.CDLL:

@@ -12,7 +12,6 @@ extern "C" {
 
 float burnc_float_of_half(uint16_t half);
 uint16_t burnc_half_of_float(float x);
-uint16_t burnc_half_of_double(double x); /* rounded once */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The bits of a float or double as an integer and back, without aliasing or unions (C++). */
+/* The bits of a float as an integer and back, without aliasing or unions (C++). */
 #ifndef BURNC_FLOAT_BITS_H
 #define BURNC_FLOAT_BITS_H
 
@@ -14,18 +14,6 @@ static inline uint32_t burnc_float_bits(float x) {
 
 static inline float burnc_float_from_bits(uint32_t bits) {
     float x;
-    burnc_memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint64_t burnc_double_bits(double x) {
-    uint64_t bits;
-    burnc_memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline double burnc_double_from_bits(uint64_t bits) {
-    double x;
     burnc_memcpy(&x, &bits, sizeof x);
     return x;
 }

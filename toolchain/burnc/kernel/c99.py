@@ -52,15 +52,20 @@ _RUNTIME = {
         "floor": "burnc_floorf({})",
         "round_half_even": "burnc_rintf({})",
         "round_half_away": "burnc_roundf({})",
-        "fmod": "burnc_fmod{f}({}, {})",
+        "fmod": "burnc_fmodf({}, {})",
     },
     "float_bits.h": {
         "bitcast_int32": "(int32_t)burnc_float_bits({})",
         "bitcast_float32": "burnc_float_from_bits((uint32_t)({}))",
+    },
+    "float16.h": {"float16": "burnc_float_of_half({})"},
+    # Apart from those of floats, whose code must not make anyone believe that it needs doubles.
+    "double_math.h": {
+        "fmod float64": "burnc_fmod({}, {})",
+        "float16 float64": "burnc_half_of_double({})",
         "bitcast_int64": "(int64_t)burnc_double_bits({})",
         "bitcast_float64": "burnc_double_from_bits((uint64_t)({}))",
     },
-    "float16.h": {"float16": "burnc_float_of_half({})"},
     "min_max.h": {"min": "burnc_min_{suffix}({}, {})", "max": "burnc_max_{suffix}({}, {})"},
 }
 
@@ -80,12 +85,18 @@ def headers(kernel: Kernel) -> set[str]:
     names = set()
     for expr in expressions(kernel):
         if isinstance(expr, Call):
-            names.add(expr.name)
+            names.add(_intrinsic(expr.name, expr.args))
         elif isinstance(expr, Binary):
             names.add(expr.op)
         elif isinstance(expr, Cast) and DType.FLOAT16 in (expr.dtype, expr.a.dtype):
-            names.add("float16")
+            names |= {"float16", f"float16 {expr.a.dtype.value}"}
     return {header for header, provided in _RUNTIME.items() if names & set(provided)}
+
+
+def _intrinsic(name: str, args: tuple[Expr, ...]) -> str:
+    """The key of an intrinsic: some have a form of their own for doubles."""
+    double = f"{name} float64"
+    return double if args[0].dtype is DType.FLOAT64 and double in _TEMPLATES else name
 
 
 def _parameter(buffer: Buffer) -> str:
@@ -136,8 +147,7 @@ class C99(Rendering):
         return f"({text})" if parent else text
 
     def call(self, name: str, args: tuple[Expr, ...]) -> str:
-        f = "" if args[0].dtype is DType.FLOAT64 else "f"
-        return _TEMPLATES[name].format(*(self.expression(a) for a in args), f=f)
+        return _TEMPLATES[_intrinsic(name, args)].format(*(self.expression(a) for a in args))
 
     def binary(self, expr: Binary, parent: int) -> str:
         if expr.dtype in NARROW:
