@@ -17,7 +17,7 @@ float burnc_logf(float x); /* -inf at 0, NaN below */
 float burnc_tanhf(float x);
 float burnc_erff(float x);
 float burnc_fmodf(float x, float y); /* exact, with the sign of x; NaN for an infinite x or y = 0 */
-float burnc_sqrtf(float x); /* correctly rounded; NaN below 0, -0 at -0 */
+float burnc_sqrtf(float x);          /* correctly rounded; NaN below 0, -0 at -0 */
 float burnc_floorf(float x);
 float burnc_roundf(float x); /* halves away from zero */
 float burnc_rintf(float x);  /* halves to even, whatever the rounding mode */
