@@ -14,7 +14,9 @@ import burnc
 from burnc.backends import Backend, device
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.errors import GraphError
-from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, verify
+from burnc.exporters.onnx import onnx_bytes
+from burnc.importers.onnx.beyond import attributes_beyond
+from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, print_graph, verify
 from burnc.numerics import SIGMOID_TABLE
 from burnc.ops import operators
 from burnc.ops.lstm import LstmAttrs
@@ -68,6 +70,20 @@ def test_the_whole_network():
     for spread in (20, 60, 128):
         array = rng.integers(-spread, spread, x.type.shape).astype(np.int8)
         assert executable.run({x.name: array})[y.name].tolist() == oracle.run(array)[0].tolist()
+
+
+def test_the_whole_network_saved_as_onnx_is_the_same(tmp_path: Path):
+    """With its int16 state, and the bound on its cell, which ONNX has no place for."""
+    graph = burnc.load(MODEL).graph
+    (tmp_path / "saved.onnx").write_bytes(onnx_bytes(graph))
+    again = burnc.load(tmp_path / "saved.onnx").graph
+    assert print_graph(again) == print_graph(graph)
+    assert "cell_clip=10.0" in print_graph(again)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"node": 3}', '{"node": {"cell_clip": "x"}}', '{"n": {"c": NaN}}'])
+def test_other_texts_say_nothing_of_attributes(text: str):
+    assert attributes_beyond(text) == {}
 
 
 def quantized(direction: str, clip: float, power: int, zero: int) -> Graph:

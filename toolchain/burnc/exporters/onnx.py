@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 
 from burnc.errors import Unsupported, UnsupportedError
 from burnc.ir import Array, DType, Graph, Node, QuantParams, State, TensorType, Value
-from burnc.ir.metadata import FLOATS, IO, NAMES, NOTES, SOURCE, STATES
+from burnc.ir.metadata import BEYOND, FLOATS, IO, NAMES, NOTES, SOURCE, STATES
 from burnc.ir.order import dataflow_order
 from burnc.numerics import dequantize
 from burnc.ops import operators
@@ -90,6 +90,7 @@ class _Writer:
         self.parameters: dict[tuple[Value, QuantParams], list[str]] = {}
         self.real_names: dict[Value, str] = {}
         self.quantized: dict[Value, str] = {}
+        self.attributes_beyond: dict[str, dict[str, float]] = {}
         self.read = {v for node in graph.nodes for v in node.present_inputs} | set(graph.results)
         for value in graph.outputs:
             if value.data is not None and value.type.quant is not None:
@@ -148,6 +149,10 @@ class _Writer:
         # The node's own name goes to the first operator of its own; what is put around that one is named after it.
         name, self.is_first = (self.current.name if self.is_first else ""), False
         return self._add(op_type, inputs, outputs, name, attributes, domain)
+
+    def beyond(self, **attributes: float) -> None:
+        assert self.current is not None
+        self.attributes_beyond[self.current.name] = attributes
 
     def transposed(self, name: str, permutation: Sequence[int]) -> str:
         return self._add("Transpose", [name], None, "", {"perm": permutation})
@@ -324,6 +329,8 @@ class _Writer:
         dataflow = [place[node] for node in dataflow_order(self.graph)]
         record = {"constants": constants, "nodes": nodes, "dataflow": dataflow}
         facts[NAMES] = json.dumps(record, sort_keys=True)
+        if self.attributes_beyond:
+            facts[BEYOND] = json.dumps(self.attributes_beyond, sort_keys=True)
         return facts
 
 

@@ -20,5 +20,8 @@ STATES = "burnc.states"
 NAMES = "burnc.names"
 """JSON, {"constants": [name, …], "nodes": [[operator, name, rounding, [result, …]], …]} of a canonical graph."""
 
+BEYOND = "burnc.attributes"
+"""JSON, {node name: {attribute: number}}: what ONNX's operators have no place for."""
+
 CARD = "burnc.card"
 """JSON, the fields of ``burnc.ir.model_card.ModelCard``: what the inputs are, how they are scaled, labels, accuracy."""

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from burnc.errors import GraphError
 from burnc.ir import Node, QuantParams, Value
 from burnc.kernel.builder import FLOAT32, KernelBuilder, Tensor
 from burnc.ops.case import weights
@@ -151,8 +150,8 @@ def check(node: Node) -> None:
 
 
 def to_onnx(w: OnnxWriter, node: Node) -> None:
-    if node.attrs.cell_clip:
-        raise GraphError("ONNX bounds what goes into activations, not the cell itself", where=f"node {node.name!r}")
+    if node.attrs.cell_clip:  # ONNX bounds what goes into activations, not the cell itself
+        w.beyond(cell_clip=node.attrs.cell_clip)
     FORM.to_onnx("LSTM", input_forget="input_forget")(w, node)
 
 
@@ -167,7 +166,7 @@ lstm = OpSpec(
     quant=QuantRule(check=check, own=quantization(FORM), integer_inputs=(LENGTHS,), wide=True),
     macs=FORM.macs,
     recurrent=FORM.recurrent,
-    onnx=(onnx_op("LSTM", build=FORM.from_onnx("lstm", input_forget=0)),),
+    onnx=(onnx_op("LSTM", build=FORM.from_onnx("lstm", input_forget=0, cell_clip=0.0)),),
     tflite=(tflite_op("UNIDIRECTIONAL_SEQUENCE_LSTM", build=from_tflite),),
     to_onnx=to_onnx,
     cases=(

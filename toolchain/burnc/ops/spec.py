@@ -49,6 +49,9 @@ class OnnxWriter(Protocol):
     ) -> str:
         """Add a node, with a fresh result name unless ``outputs`` are given; returns its first result."""
 
+    def beyond(self, **attributes: float) -> None:
+        """Attributes that ONNX has no place for: other tools do not see them, ``FileNode.attributes`` has them."""
+
     def transposed(self, name: str, permutation: Sequence[int]) -> str:
         """That tensor with its axes permuted."""
 

@@ -12,6 +12,7 @@ from onnx import helper
 
 from burnc.errors import GraphError, InputError, ModelFileError, Unsupported, UnsupportedError
 from burnc.importers.onnx import constants
+from burnc.importers.onnx.beyond import Attributes, attributes_beyond
 from burnc.importers.onnx.control_flow import turns
 from burnc.importers.onnx.dimensions import bind_dimensions
 from burnc.importers.onnx.expansion import StandardBody, standard_body
@@ -22,7 +23,7 @@ from burnc.importers.onnx.reading import OnnxFile, read_onnx, tensor_array
 from burnc.importers.onnx.states import keep_states, states_of_file
 from burnc.importers.onnx.structure import live_nodes, name_nodes, reads, tidy
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value, constant, verify
-from burnc.ir.metadata import NOTES, STATES
+from burnc.ir.metadata import BEYOND, NOTES, STATES
 from burnc.ops import onnx_mappings, operators
 from burnc.ops.mapping import FileNode, RefusalError
 
@@ -69,8 +70,10 @@ def import_onnx(
     written = states_of_file(file.model)
     asked = {name: (output, 0.0) for name, output in states.items()}
     kept = {output for output, _ in [*written.values(), *asked.values()]}
-    graph = _NodeImporter(model, file.where, kept).run(not_converted)
-    graph.metadata = _metadata(file, opset, notes)
+    facts = _metadata(file, opset, notes)
+    beyond = attributes_beyond(facts.pop(BEYOND, ""))
+    graph = _NodeImporter(model, file.where, kept, beyond).run(not_converted)
+    graph.metadata = facts
     keep_states(graph, {**written, **asked}, [v.name for v in model.graph.output], file.where)
     return graph
 
@@ -91,8 +94,9 @@ def _metadata(file: OnnxFile, opset: int | None, notes: Sequence[str]) -> dict[s
 class _NodeImporter:
     """Walks the nodes of a converted, sorted model; goes on past a bad one so that all are reported together."""
 
-    def __init__(self, model: onnx.ModelProto, where: str, written: Collection[str]) -> None:
+    def __init__(self, model: onnx.ModelProto, where: str, written: Collection[str], beyond: Attributes) -> None:
         self.model = model
+        self.beyond = beyond
         self.written = written
         self.where = where
         self.opset = default_opset(model) or 1
@@ -244,7 +248,8 @@ class _NodeImporter:
             name=node.name,
             op=node.op_type,
             inputs=tuple(inputs),
-            attributes={a.name: _attribute(a, self.where) for a in node.attribute},
+            attributes={a.name: _attribute(a, self.where) for a in node.attribute}
+            | dict(self.beyond.get(node.name, {})),
             output_names=tuple(node.output),
             output_types=tuple(self.types.get(name) for name in node.output),
             builder=self.builder,
