@@ -307,6 +307,13 @@ def test_integers_that_onnx_has_no_quantized_form_of_are_refused():
     graph.outputs = [b.node("quantize", [x], attrs, outputs=("y",), quant=QuantParams.per_tensor(0.01))]
     with pytest.raises(UnsupportedError, match="has no quantized int32 there"):
         export_onnx(graph)
+    graph = Graph("wider")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT8, (1, 3), QuantParams.per_tensor(0.1)))
+    attrs = operators()["softmax"].attrs(to="int16")
+    graph.outputs = [b.node("softmax", [x], attrs, quant=QuantParams.per_tensor(2.0**-16, -(2**15)))]
+    with pytest.raises(UnsupportedError, match="no form of it from int8 to int16"):
+        export_onnx(graph)
     graph = Graph("wide sums")
     b = Builder(graph, operators())
     x = b.input("x", TensorType(DType.INT16, (1, 2), QuantParams.per_tensor(0.5)))

@@ -58,11 +58,17 @@ def export_onnx(graph: Graph) -> onnx.ModelProto:
 
 
 def _why_types_fail(node: Node) -> str:
-    """int32 is what a bias has, and nothing is quantized to it."""
+    """int32 is what a bias has, and nothing is quantized to it; between two types an operator is no QDQ form."""
     results = [v.type.dtype for v in node.outputs if v.type.quant is not None]
     held = [v.type.dtype for v in node.present_inputs if v.type.quant is not None]
     missing = [t for t in results if t not in DOMAINS or t is DType.INT32] + [t for t in held if t not in DOMAINS]
-    return f"ONNX before opset 21 has no quantized {missing[0].value} there" if missing else ""
+    if missing:
+        return f"ONNX before opset 21 has no quantized {missing[0].value} there"
+    rule = operators()[node.op].quant
+    pairs = [
+        (a, b) for a, b in zip(held, results, strict=False) if rule is not None and (a, b) in rule.fixed and a is not b
+    ]
+    return f"ONNX has no form of it from {pairs[0][0].value} to {pairs[0][1].value}" if pairs else ""
 
 
 def onnx_bytes(graph: Graph) -> bytes:
