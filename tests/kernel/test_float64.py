@@ -46,7 +46,9 @@ def test_roundings_are_exact(name: str, wanted: Any):
     np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(expected[number]))
 
 
-@pytest.mark.parametrize(("name", "function", "x"), [("exp", np.exp, EXPONENTS), ("log", np.log, POSITIVE)])
+@pytest.mark.parametrize(
+    ("name", "function", "x"), [("exp", np.exp, EXPONENTS), ("log", np.log, POSITIVE), ("sqrt", np.sqrt, POSITIVE)]
+)
 def test_within_two_units_in_the_last_place(name: str, function: Any, x: Any):
     got = run(DType.FLOAT64, name, x)
     with np.errstate(all="ignore"):

@@ -6,7 +6,7 @@ import math
 
 from burnc.kernel.builder import FLOAT32, KernelBuilder
 from burnc.kernel.expr import Expr, lift
-from burnc.kernel.trigonometry import magnitude, polynomial, signed
+from burnc.kernel.trigonometry import magnitude, polynomial, signed, single
 
 LN_2 = math.log(2)
 
@@ -48,6 +48,7 @@ def inverse_hyperbolic_sine(k: KernelBuilder, x: Expr) -> Expr:
 
 def inverse_hyperbolic_cosine(k: KernelBuilder, x: Expr) -> Expr:
     """acosh(x), within 4 ulp; NaN below 1."""
+    single(x)
     z = k.let("z", x - 1.0)
     inside = k.maximum(z, 0.0)  # the square roots are of nothing negative
     coefficients = (1.4142135263, -1.1784741703e-1, 2.6454905019e-2, -7.5272886713e-3, 1.7596881071e-3)

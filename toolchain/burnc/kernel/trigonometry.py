@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from burnc.errors import GraphError
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder
 from burnc.kernel.expr import Expr, lift
 
@@ -19,6 +20,7 @@ INVERSE = 0.63661977236758134308
 
 def sine(k: KernelBuilder, x: Expr, quarters: int = 0) -> Expr:
     """sin(x + quarters * pi / 2): with one quarter turn, the cosine."""
+    single(x)
     turns = k.let("turns", k.call("round_half_even", x * INVERSE))
     rest = x
     for part in QUARTER_TURN:
@@ -37,6 +39,7 @@ def sine(k: KernelBuilder, x: Expr, quarters: int = 0) -> Expr:
 
 def tangent(k: KernelBuilder, x: Expr) -> Expr:
     """tan(x), within 4 ulp for |x| < pi / 2; farther out the turns' rounding shows beside zeros and poles."""
+    single(x)
     turns = k.let("turns", k.call("round_half_even", x * INVERSE))
     rest = x
     for part in QUARTER_TURN:
@@ -90,6 +93,12 @@ def _arc_sine_of_half(k: KernelBuilder, size: Expr) -> Expr:
     reduced = k.let("reduced", k.select(is_large, root, size))
     tail = polynomial(z, 1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2)
     return k.let("inner", reduced + reduced * (z * tail))
+
+
+def single(x: Expr) -> None:
+    """Raises GraphError where a function's numbers are not those of x's element type."""
+    if x.dtype is not FLOAT32:
+        raise GraphError(f"there are no angles of {x.dtype.value}")
 
 
 def polynomial(x: Expr, *coefficients: float) -> Expr:

@@ -9,7 +9,7 @@ import numpy as np
 from burnc.kernel.hyperbolic import inverse_hyperbolic_tangent
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import onnx_op
-from burnc.ops.spec import OpSpec, QuantRule, same_type
+from burnc.ops.spec import OpSpec, QuantRule, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import NoAttrs, each, floats_only, written_as
 
@@ -21,7 +21,7 @@ def forward(xp: Any, a: NoAttrs, x: Any) -> Any:
 inverse_hyperbolic_tangent_of = OpSpec(
     name="atanh",
     attrs=NoAttrs,
-    infer=same_type,
+    infer=same_real_type,
     forward=forward,
     integer=tabulated(forward),
     body=each(lambda k, a, x: inverse_hyperbolic_tangent(k, x)),

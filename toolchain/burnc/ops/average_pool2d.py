@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, TensorType, Value
-from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr, Literal
 from burnc.numerics import activation_range
 from burnc.ops import lp_pool
@@ -43,7 +43,7 @@ from burnc.ops.spatial import (
     to_nhwc,
     windows,
 )
-from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule
+from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class AveragePool2dAttrs:
 
 def infer(a: AveragePool2dAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
     y = infer_pooled(a, inputs)
+    x = required(inputs, 0)
+    if not x.dtype.is_float and x.quant is None:
+        raise GraphError(f"a mean of {x.dtype.value} is not supported")
     sides = ("top", "left", "bottom", "right")
     if any(not 0 <= getattr(a.counted, side) <= getattr(a.pad, side) for side in sides):
         raise GraphError(f"counted padding {a.counted} is no part of the padding {a.pad}")
@@ -116,7 +119,7 @@ def body(k: KernelBuilder, a: AveragePool2dAttrs, x: Tensor, y: Tensor) -> None:
         elif k.quantized:
             y[n, oh, ow, c] = k.requantize(total, axis=count - 1)
         else:
-            divisor = float(count.value) if isinstance(count, Literal) else k.cast(count, FLOAT32)
+            divisor = float(count.value) if isinstance(count, Literal) else k.cast(count, k.real)
             y[n, oh, ow, c] = k.clamp_real(total.value / divisor)
 
 

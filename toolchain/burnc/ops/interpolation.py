@@ -50,7 +50,10 @@ KERNELS = {"linear": (_linear, 1), "cubic": (_cubic, 2)}
 
 @dataclass(frozen=True)
 class Axis:
-    """Places [m, taps] and weights [m, taps] along one axis that changes; ``inside`` [m]: results that it makes."""
+    """Places [m, taps] and weights [m, taps] along one axis that changes; ``inside`` [m]: results that it makes.
+
+    Weights are float64, or int32 in steps of 1/1024.
+    """
 
     number: int
     places: Array
@@ -106,9 +109,9 @@ class Interpolation:
             return self._kernel_taps(n, at, shrinking if self.antialias else 1.0)
         inside = [min(max(x, Fraction(0)), Fraction(n - 1)) for x in at]
         low = np.array([math.floor(x) for x in inside])
-        upper = np.array([x - math.floor(x) for x in inside], np.float32)
+        upper = np.array([float(x - math.floor(x)) for x in inside])
         places = np.stack([low, np.minimum(low + 1, n - 1)], 1).astype(np.int32)
-        return places, np.stack([1 - upper, upper], 1).astype(np.float32)
+        return places, np.stack([1 - upper, upper], 1)
 
     def _kernel_taps(self, n: int, at: Sequence[Fraction], shrinking: float) -> tuple[Array, Array]:
         kernel, reach = KERNELS[self.mode]
@@ -122,7 +125,7 @@ class Interpolation:
             weights = np.where((places < 0) | (places >= n), 0.0, weights)
         if self.exclude_outside or self.antialias:
             weights = weights / weights.sum(1, keepdims=True)
-        return np.clip(places, 0, n - 1).astype(np.int32), weights.astype(np.float32)
+        return np.clip(places, 0, n - 1).astype(np.int32), weights
 
     def _integer_taps(self, n: int, m: int, at: Sequence[Fraction], given: bool) -> tuple[Array, Array]:
         """TFLite's; where it has no such coordinates, the exact ones to the nearest step."""

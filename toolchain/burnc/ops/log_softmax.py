@@ -9,7 +9,7 @@ from typing import Any
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
-from burnc.kernel.builder import FLOAT32, KernelBuilder, Tensor
+from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops import log_softmax_int8
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
@@ -36,10 +36,10 @@ def body(k: KernelBuilder, a: LogSoftmaxAttrs, x: Tensor, y: Tensor) -> None:
     axis = a.axis % x.type.rank
     for indices in k.grid((*x.shape[:axis], *x.shape[axis + 1 :])):
         outer, inner = indices[:axis], indices[axis:]
-        largest = k.local("largest", -math.inf, FLOAT32)
+        largest = k.local("largest", -math.inf, k.real)
         for (i,) in k.reduce((x.shape[axis],)):
             largest.set(k.maximum(largest.value, x[*outer, i, *inner]))
-        total = k.local("total", 0.0, FLOAT32)
+        total = k.local("total", 0.0, k.real)
         for (i,) in k.reduce((x.shape[axis],)):
             total += k.call("exp", x[*outer, i, *inner] - largest.value)
         logarithm = k.let("logarithm", k.call("log", total.value))

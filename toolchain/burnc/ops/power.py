@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from burnc.ir import Builder, Node, Value
+from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr, lift
 from burnc.ops.case import Operand, case
 from burnc.ops.mapping import FileNode, tflite_op
-from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_number_type
+from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_number_type, same_real_type
 from burnc.ops.table import tabulated
 from burnc.ops.unary import each
 
@@ -21,6 +22,14 @@ from burnc.ops.unary import each
 @dataclass(frozen=True)
 class PowerAttrs:
     exponent: float = 2.0
+
+
+WHOLE = (1.0, 2.0, 3.0, 4.0)
+
+
+def infer(a: PowerAttrs, inputs: Sequence[TensorType | None]) -> list[TensorType]:
+    """Of plain integers there are small whole powers alone."""
+    return same_number_type(a, inputs) if a.exponent in WHOLE else same_real_type(a, inputs)
 
 
 def raised(k: KernelBuilder, x: Expr, exponent: Expr) -> Expr:
@@ -38,11 +47,11 @@ def real(k: KernelBuilder, a: PowerAttrs, x: Expr) -> Expr:
     """Small whole exponents are products, so that their results are what anyone would expect."""
     if a.exponent == 0.5:
         return k.call("sqrt", x)
-    if a.exponent not in (1.0, 2.0, 3.0, 4.0, -1.0, -2.0):
+    if a.exponent not in (*WHOLE, -1.0, -2.0):
         return raised(k, x, lift(a.exponent, x.dtype))
     product = x
     for _ in range(int(abs(a.exponent)) - 1):
-        product = product * x
+        product = k.wrapped("*", product, x)
     return product if a.exponent > 0 else 1.0 / product
 
 
@@ -72,7 +81,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
 power = OpSpec(
     name="power",
     attrs=PowerAttrs,
-    infer=same_number_type,
+    infer=infer,
     forward=forward,
     integer=tabulated(forward),
     body=each(real),

@@ -100,7 +100,8 @@ def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False) -> list
 def body(k: KernelBuilder, a: ResizeAttrs, x: Tensor, y: Tensor) -> None:
     made = axes(a, x.shape, integer=k.quantized)
     places = [k.table(f"place{axis.number}", axis.places) for axis in made]
-    weights = [k.table(f"weight{axis.number}", axis.weights) for axis in made]
+    dtype = np.int32 if k.quantized else k.real.numpy
+    weights = [k.table(f"weight{axis.number}", axis.weights.astype(dtype)) for axis in made]
     for indices in k.grid(y.shape):
         if a.mode == "nearest":
             nearest = _at(x, indices, made, [p[indices[axis.number], 0] for p, axis in zip(places, made, strict=True)])
@@ -150,7 +151,7 @@ def forward(xp: Any, a: ResizeAttrs, x: Any) -> Any:
             (x,) = taps
         else:
             along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
-            x = sum(tap * xp.asarray(axis.weights[:, n]).reshape(along) for n, tap in enumerate(taps))
+            x = sum(tap * xp.asarray(axis.weights[:, n].astype(x.dtype)).reshape(along) for n, tap in enumerate(taps))
         if axis.leaves_out:
             along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
             x = xp.where(xp.asarray(axis.inside).reshape(along), x, x.dtype.type(a.extrapolation))

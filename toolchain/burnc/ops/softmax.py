@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from burnc.errors import GraphError
 from burnc.ir import Builder, DType, Node, QuantParams, TensorType, Value
-from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
+from burnc.kernel.builder import INT32, KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.kernel.fixed_point import one_over_one_plus_x
 from burnc.numerics import (
@@ -73,10 +73,10 @@ def body(k: KernelBuilder, a: SoftmaxAttrs, x: Tensor, y: Tensor) -> None:
     length = (x.shape[a.axis],)
     for indices in k.grid(before + behind):
         outer, inner = indices[: len(before)], indices[len(before) :]
-        largest = k.local("largest", -math.inf, FLOAT32)
+        largest = k.local("largest", -math.inf, k.real)
         for (i,) in k.reduce(length):
             largest.set(k.maximum(largest.value, x[*outer, i, *inner]))
-        total = k.local("total", 0.0, FLOAT32)
+        total = k.local("total", 0.0, k.real)
         for (i,) in k.reduce(length):
             difference = x[*outer, i, *inner] - largest.value
             power = k.let("power", k.call("exp", difference if a.beta == 1.0 else difference * a.beta))

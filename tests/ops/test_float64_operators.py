@@ -1,0 +1,82 @@
+"""Operators on doubles: refused, or as precise as doubles are; never float32's numbers in a double."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from burnc.backends import device
+from burnc.backends.numpy_reference import NumpyReference
+from burnc.errors import BurncError
+from burnc.ir import Array, Builder, DType, Graph, TensorType, Value
+from burnc.ops import operators
+from burnc.ops.case import Case
+from conformance.single_node import merged
+
+CLOSE = 1e-12
+# These cannot be computed in doubles today; each must say so.
+REFUSED_AT_LEAST = {"tanh", "erf", "gelu", "sin", "lstm", "det"}
+
+
+def graph_in_doubles(name: str, case: Case) -> tuple[Graph, dict[str, Array]]:
+    """The case's node with float64 in place of float32, and its inputs.
+
+    Raises:
+        BurncError: the operator takes no doubles.
+    """
+    rng = np.random.default_rng(1)
+    graph = Graph(name)
+    b = Builder(graph, operators())
+    values: list[Value | None] = []
+    inputs: dict[str, Array] = {}
+    for number, operand in enumerate(case.operands):
+        if operand is None:
+            values.append(None)
+            continue
+        data: Any = operand.sample(rng)
+        data = data.astype(np.float64) if data.dtype == np.float32 else data
+        if operand.constant:
+            values.append(b.constant(f"x{number}", data))
+        else:
+            values.append(b.input(f"x{number}", TensorType(DType.of(data), data.shape)))
+            inputs[f"x{number}"] = data
+    graph.outputs = b.nodes(name, values, case.attrs, name="node", outputs=("y",))
+    return graph, inputs
+
+
+def first_cases() -> dict[str, Case]:
+    found = {}
+    for name, spec in operators().items():
+        for case in spec.cases:
+            is_float = any(operand is not None and operand.dtype == "float32" for operand in case.operands)
+            if "float32" in case.kinds and is_float and name not in found:
+                found[name] = case
+    return found
+
+
+def test_they_are_refused_or_precise():
+    backend, refused = device("c"), set[str]()
+    graphs: dict[str, Graph] = {}
+    inputs: dict[str, Array] = {}
+    wanted: dict[str, Array] = {}
+    for name, case in first_cases().items():
+        try:
+            graph, given = graph_in_doubles(name, case)
+            backend.require_support(graph)
+        except BurncError:
+            refused.add(name)
+            continue
+        graphs[name] = graph
+        inputs |= {f"{name}.{key}": array for key, array in given.items()}
+        results = NumpyReference().compile(graph).run(given)
+        wanted |= {f"{name}.{key}": array for key, array in results.items()}
+    assert refused >= REFUSED_AT_LEAST
+    assert len(graphs) > len(refused)
+    got = backend.compile(merged(graphs)).run(inputs)
+    for key, expected in wanted.items():
+        if expected.dtype.kind == "f":
+            largest = np.max(np.abs(expected), initial=0, where=np.isfinite(expected))
+            np.testing.assert_allclose(got[key], expected, CLOSE, CLOSE * largest, err_msg=key)
+        else:
+            np.testing.assert_array_equal(got[key], expected, err_msg=key)
