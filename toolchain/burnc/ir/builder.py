@@ -120,6 +120,11 @@ class Builder:
         value.name, old.name = old.name, value.name
         self._made_values = [(v, v.name if v is value else wanted) for v, wanted in self._made_values]
 
+    @property
+    def made_nodes(self) -> list[Node]:
+        """The nodes that this builder has added, in their order."""
+        return [node for node, _ in self._made_nodes]
+
     def has_made(self, value: Value) -> bool:
         return any(made is value for made, _ in self._made_values)
 

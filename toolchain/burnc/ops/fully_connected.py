@@ -139,7 +139,7 @@ def from_onnx_quantized(node: FileNode) -> list[Value]:
     alpha, axis = float(node.attribute("alpha", 1.0)), 0 if node.attribute("transB", 0) else 1
     operands = [real(node, 0), real(node, 3, axis, alpha), real_bias(node, 6, (1, 4), alpha)]
     result = float_form(node, from_onnx, operands, alpha=1.0)
-    return stored(node, result, 7) if node.has_input(7) else [result]
+    return stored(node, result, 7) if node.has_input(7) or node.has_input(8) else [result]
 
 
 def _swapped(node: FileNode, x: Value) -> Value:

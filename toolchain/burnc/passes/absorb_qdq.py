@@ -20,6 +20,7 @@ from burnc.numerics import quantize
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.ops.spec import QUANTIZED, OwnQuantization, QuantRule, StaysFloatError
+from burnc.passes.headroom import can_be_scaled
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
 
 WIDEST_BIAS = 2**46
@@ -37,7 +38,7 @@ class AbsorbQdq:
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
        for fixed parameters and the quantize has others, the result is requantized after, unless theirs are so coarse
        that a step would be lost. Over int16 such operators stay float: TFLite's tables lie several steps beside the
-       real functions, a softmax up to a hundred.
+       real functions, a softmax up to a hundred. So does what scales far apart would make overflow (``headroom``).
     4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
        Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
@@ -117,7 +118,10 @@ class AbsorbQdq:
             result = builder.node(
                 spec.name, operands, node.attrs, name=node.name, quant=fixed or wanted, rounding=node.rounding
             )
+            fits = all(can_be_scaled(made) for made in builder.made_nodes)
         except GraphError:  # a size or mode that the integer form does not have
+            fits = False
+        if not fits:
             remove_dead_nodes(graph)
             return False
         if fixed is not None and fixed != wanted:
@@ -175,7 +179,11 @@ def _rejoin(graph: Graph, node: Node) -> bool:
     if quant.axis is not None or twin.type.quant is None or twin.type.quant.axis is not None:
         return False
     builder = Builder(graph, operators(), anchor=node)
-    replace_node(builder, node, _with_type(builder, twin, node.output.type))
+    joined = _with_type(builder, twin, node.output.type)
+    if not all(can_be_scaled(made) for made in builder.made_nodes):
+        remove_dead_nodes(graph)
+        return False
+    replace_node(builder, node, joined)
     return True
 
 

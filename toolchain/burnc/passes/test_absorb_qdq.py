@@ -308,6 +308,24 @@ def test_weights_with_zero_points(op: str, zeros: tuple[int, ...]) -> None:
     assert sorted(set(quant.zero_point)) == sorted(zeros)
 
 
+@pytest.mark.parametrize("scale", [1e-10, 1e-20, 1e-35])
+@pytest.mark.parametrize("op", ["Conv", "Add", "Mul", "MaxPool", "Relu", ""])
+def test_scales_so_far_apart_that_sums_would_overflow_stay_float(op: str, scale: float) -> None:
+    net = QdqNet()
+    x = net.qdq("x")
+    makers = {
+        "Conv": lambda: net.conv(x),
+        "MaxPool": lambda: net.node("MaxPool", x, kernel_shape=[2, 2]),
+        "Relu": lambda: net.node("Relu", x),
+        "": lambda: x,
+    }
+    y = makers[op]() if op in makers else net.node(op, x, x)
+    graph = net.imported(net.qdq(y, scale, 3), edges=False)
+    last = [node for node in graph.nodes if node.op == "quantize"][-1]
+    assert last.output.type.scale == np.float32(scale)
+    assert last.input(0).type.dtype is DType.FLOAT32
+
+
 def test_edges_become_integers_under_their_names() -> None:
     net = QdqNet()
     y = net.qdq(net.conv(net.qdq("x")), 0.05, 10)
