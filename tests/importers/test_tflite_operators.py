@@ -116,3 +116,16 @@ def test_flags_along_axes(code: str, wanted: Callable[..., Any], tmp_path: Path)
         graph = import_tflite(tmp_path / "m.tflite")
         got = NumpyReference().compile(graph).run({graph.inputs[0].name: flags})
         np.testing.assert_array_equal(got[graph.outputs[0].name], wanted(flags, axis=1))
+
+
+@requires_package("tflite_micro")
+@pytest.mark.parametrize(("scale", "step"), [(0.1, 0.2), (0.05, 0.1), (0.03, 0.06), (0.017, 0.0043)])
+def test_elu_of_every_int8(scale: float, step: float, tmp_path: Path):
+    """Half steps fall where single precision puts them."""
+    x, y = (TensorType(DType.INT8, (256,), QuantParams.per_tensor(s, z)) for s, z in ((scale, -7), (step, 12)))
+    numbers = np.arange(-128, 128).astype(np.int8)
+    data = Operator("ELU", [x], [y]).write()
+    (tmp_path / "m.tflite").write_bytes(data)
+    graph = import_tflite(tmp_path / "m.tflite")
+    got = NumpyReference().compile(graph).run({graph.inputs[0].name: numbers})
+    np.testing.assert_array_equal(got[graph.outputs[0].name], TfliteMicro(data).run(numbers)[0])

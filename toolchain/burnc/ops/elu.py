@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir import Node, Value
+from burnc.ir import Array, Node, Value
 from burnc.kernel.builder import KernelBuilder
 from burnc.kernel.expr import Expr
+from burnc.numerics import round_half_away
 from burnc.ops.case import EDGES, Operand, case
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_real_type
@@ -39,6 +40,23 @@ def forward(xp: Any, a: EluAttrs, x: Any) -> Any:
     kind = x.dtype.type
     negative = kind(a.gamma * a.alpha) * xp.expm1(kind(a.beta) * xp.minimum(x, 0))
     return xp.where(x < 0, negative, kind(a.gamma) * x)
+
+
+BY_REAL_FUNCTION = tabulated(forward)
+
+
+def integer(node: Node, x: Array) -> Array:
+    """Without factors the table that TFLite fills in single precision, times the reciprocal of the scale."""
+    a: EluAttrs = node.attrs
+    if (a.alpha, a.beta, a.gamma) != (1.0, 1.0, 1.0):
+        result: Array = BY_REAL_FUNCTION(node, x)
+        return result
+    source, target = node.input(0).type, node.output.type
+    real = (x.astype(np.int64) - source.zero_point).astype(np.float32) * np.float32(source.scale)
+    power = np.exp(np.minimum(real, 0).astype(np.float64)).astype(np.float32)
+    steps = np.where(real < 0, power - np.float32(1), real) * (np.float32(1) / np.float32(target.scale))
+    low, high = target.dtype.limits
+    return np.clip(round_half_away(steps).astype(np.float64) + target.zero_point, low, high).astype(target.dtype.numpy)
 
 
 def from_onnx_celu(node: FileNode) -> list[Value]:
@@ -71,7 +89,7 @@ elu = OpSpec(
     attrs=EluAttrs,
     infer=same_real_type,
     forward=forward,
-    integer=tabulated(forward),
+    integer=integer,
     body=each(real),
     quant=QuantRule(),
     onnx=(
