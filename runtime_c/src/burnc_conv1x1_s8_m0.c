@@ -8,8 +8,8 @@
 /* Packs one pair and fills its last blocks. */
 static uint32_t *burnc_conv1x1_s8_m0_pack(const burnc_conv1x1_s8_m0_params *params, uint32_t *packed,
                                           const int8_t *first, const int8_t *second) {
-    uint32_t *const end = packed + 3 * params->blocks;
-    if (params->code_words != 0) {
+    uint32_t *const end = packed + 3 * params->layer->blocks;
+    if (params->layer->code_words != 0) {
         return burnc_pack_words_s8_m0(packed, first, second, (uint32_t)params->in_channels);
     }
     packed = burnc_pack_pairs_s8_m0(packed, first, second, (uint32_t)params->in_channels);
@@ -25,9 +25,6 @@ static uint32_t *burnc_conv1x1_s8_m0_pack(const burnc_conv1x1_s8_m0_params *para
 void burnc_conv1x1_s8_m0(const burnc_conv1x1_s8_m0_params *params, const int8_t *x, int8_t *y,
                          uint32_t *scratch) {
     const int32_t depth = params->in_channels;
-    const burnc_pairs_layer_s8_m0 layer = {
-        params->out_channels,  params->blocks,      params->code_words, params->triples,   params->doubles,
-        params->channel_bytes, params->fixed_count, params->weights,    params->constants, params->fixed};
     int32_t left = params->pixels;
     while (left > 0) {
         const int32_t pixels = left < 2 * params->chunk ? left : 2 * params->chunk;
@@ -38,8 +35,8 @@ void burnc_conv1x1_s8_m0(const burnc_conv1x1_s8_m0_params *params, const int8_t 
             packed = burnc_conv1x1_s8_m0_pack(params, packed, x, x + both);
             x += depth + both;
         }
-        burnc_finish_pairs_s8_m0(&layer, scratch, pixels, y);
-        y += pixels * params->out_channels;
+        burnc_finish_pairs_s8_m0(params->layer, scratch, pixels, y);
+        y += pixels * params->layer->out_channels;
         left -= pixels;
     }
 }

@@ -47,18 +47,18 @@ static const int8_t *burnc_conv2d_s8_m0_line(const burnc_conv2d_s8_m0_params *pa
 static uint32_t *burnc_conv2d_s8_m0_pack(const burnc_conv2d_s8_m0_params *params, uint32_t *packed,
                                          const int8_t *x, burnc_conv2d_s8_m0_place first,
                                          burnc_conv2d_s8_m0_place second, int8_t *lines) {
-    uint32_t *const end = packed + 3 * params->blocks;
+    uint32_t *const end = packed + 3 * params->layer->blocks;
     const int32_t taps = params->window.kernel_w * params->in_channels;
     int32_t k;
     for (k = 0; k < params->window.kernel_h; ++k) {
         const int8_t *const a = burnc_conv2d_s8_m0_line(params, x, first.row, first.column, lines);
         const int8_t *const b = burnc_conv2d_s8_m0_line(params, x, second.row, second.column, lines + taps);
-        packed = params->code_words != 0 ? burnc_pack_words_s8_m0(packed, a, b, (uint32_t)taps)
-                                         : burnc_pack_pairs_s8_m0(packed, a, b, (uint32_t)taps);
+        packed = params->layer->code_words != 0 ? burnc_pack_words_s8_m0(packed, a, b, (uint32_t)taps)
+                                                : burnc_pack_pairs_s8_m0(packed, a, b, (uint32_t)taps);
         first.row += params->window.dilation_h;
         second.row += params->window.dilation_h;
     }
-    while (params->code_words == 0 && packed != end) {
+    while (params->layer->code_words == 0 && packed != end) {
         packed[0] = 32768u;
         packed[1] = 0u;
         packed[2] = 0u;
@@ -80,10 +80,8 @@ static burnc_conv2d_s8_m0_place burnc_conv2d_s8_m0_next(const burnc_window *w,
 void burnc_conv2d_s8_m0(const burnc_conv2d_s8_m0_params *params, const int8_t *x, int8_t *y,
                         uint32_t *scratch) {
     const burnc_window *const w = &params->window;
-    const burnc_pairs_layer_s8_m0 layer = {
-        params->out_channels,  params->blocks,      params->code_words, params->triples,   params->doubles,
-        params->channel_bytes, params->fixed_count, params->weights,    params->constants, params->fixed};
-    const int32_t words = params->code_words != 0 ? params->code_words : 3 * params->blocks;
+    const int32_t words =
+        params->layer->code_words != 0 ? params->layer->code_words : 3 * params->layer->blocks;
     int8_t *const lines = (int8_t *)(scratch + words * params->chunk);
     int32_t n;
     for (n = 0; n < w->batch; ++n) {
@@ -101,8 +99,8 @@ void burnc_conv2d_s8_m0(const burnc_conv2d_s8_m0_params *params, const int8_t *x
                 packed = burnc_conv2d_s8_m0_pack(params, packed, x, first, place, lines);
                 place = burnc_conv2d_s8_m0_next(w, place);
             }
-            burnc_finish_pairs_s8_m0(&layer, scratch, pixels, y);
-            y += pixels * params->out_channels;
+            burnc_finish_pairs_s8_m0(params->layer, scratch, pixels, y);
+            y += pixels * params->layer->out_channels;
             left -= pixels;
         }
         x += w->in_h * w->in_w * params->in_channels;

@@ -2,7 +2,8 @@
 #include "burnc/finish_pairs_s8_m0.h"
 #include "burnc/dot_pairs_s8_m0.h"
 
-static void burnc_finish_pairs_s8_m0_fixed(const burnc_pairs_layer_s8_m0 *layer, int32_t pixels, int8_t *y) {
+static void burnc_finish_pairs_s8_m0_fixed(const burnc_pairs_layer_s8_m0_params *layer, int32_t pixels,
+                                           int8_t *y) {
     int32_t pixel;
     for (pixel = 0; pixel < pixels; ++pixel) {
         int32_t i;
@@ -14,8 +15,8 @@ static void burnc_finish_pairs_s8_m0_fixed(const burnc_pairs_layer_s8_m0 *layer,
     }
 }
 
-void burnc_finish_pairs_s8_m0(const burnc_pairs_layer_s8_m0 *layer, const uint32_t *packed, int32_t pixels,
-                              int8_t *y) {
+void burnc_finish_pairs_s8_m0(const burnc_pairs_layer_s8_m0_params *layer, const uint32_t *packed,
+                              int32_t pixels, int8_t *y) {
     const int32_t channels = layer->out_channels;
     const int32_t words = layer->code_words != 0 ? layer->code_words : 3 * layer->blocks;
     const int32_t even = pixels & ~1;

@@ -89,8 +89,6 @@ static void burnc_fully_connected_s8_m0_next(const burnc_fully_connected_s8_m0_p
 static void burnc_fully_connected_s8_m0_row(const burnc_fully_connected_s8_m0_params *params, const int8_t *x,
                                             int8_t *y, const uint32_t *scratch) {
     const int32_t taps = params->blocks * params->block;
-    const uint32_t *const s = params->scale;
-    const burnc_scale_s8_m0 scale = {s[0], s[1], s[2], s[3], s[4], s[5], s[6]};
     const uint32_t *single = params->single;
     burnc_fully_connected_s8_m0_place place;
     burnc_dot_quads_s8_m0_job job;
@@ -102,7 +100,7 @@ static void burnc_fully_connected_s8_m0_row(const burnc_fully_connected_s8_m0_pa
     job.x_end = params->is_wide != 0 ? scratch + taps : (const uint32_t *)(const void *)(x + taps);
     job.starts = params->is_wide != 0 ? NULL : scratch;
     job.block = (uint32_t)params->block;
-    job.scale = &scale;
+    job.scale = params->scale;
     job.offsets = params->offset;
     job.y = y;
     while (place.groups != 0) {

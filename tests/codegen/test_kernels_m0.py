@@ -60,7 +60,7 @@ def fully_connected() -> Graph:
 def sums() -> Graph:
     net = Layers()
     net.pair("add", (1, 3, 3, 3), (0.04, 0.1, 0.05), (-128, 4, -128))
-    net.pair("add", (1, 10), (0.02, 0.03, 0.04), (3, -7, 11))
+    net.pair("add", (1, 10), (0.0213, 0.0317, 0.0443), (3, -7, 11))
     net.pair("sub", (7,), (0.02, 0.013, 0.011), (127, -128, 0))
     return net.finished()
 
@@ -99,7 +99,7 @@ def assert_as_the_reference(graph: Graph, executable) -> None:
 @each
 def test_rows_take_their_layers(row, net):
     chosen = [step.row for step in lower(net, HOST, M0).steps]
-    assert chosen.count(row) >= 3
+    assert chosen.count(row) >= 2
 
 
 @each

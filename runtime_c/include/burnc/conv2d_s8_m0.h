@@ -9,7 +9,7 @@
 #ifndef BURNC_CONV2D_S8_M0_H
 #define BURNC_CONV2D_S8_M0_H
 
-#include "burnc/dot_pairs_s8_m0.h"
+#include "burnc/pairs_layer_s8_m0.h"
 #include "burnc/window.h"
 
 #ifdef __cplusplus
@@ -21,16 +21,7 @@ typedef struct burnc_conv2d_s8_m0_params {
     int32_t in_channels;
     int32_t input_zero_point;
     int32_t chunk; /* pairs that are packed before their outputs are written */
-    int32_t out_channels;
-    int32_t blocks;
-    int32_t code_words; /* with straight-line code, else 0 */
-    int32_t triples;
-    int32_t doubles;
-    int32_t channel_bytes;
-    int32_t fixed_count;
-    const uint8_t *weights;
-    const uint32_t *constants;
-    const uint32_t *fixed;
+    const burnc_pairs_layer_s8_m0_params *layer;
 } burnc_conv2d_s8_m0_params;
 
 void burnc_conv2d_s8_m0(const burnc_conv2d_s8_m0_params *params, const int8_t *x, int8_t *y,

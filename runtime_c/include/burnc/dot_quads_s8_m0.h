@@ -26,18 +26,6 @@
 extern "C" {
 #endif
 
-/* From a sum these make t = clamp(sum, 0, limit) and the byte
-   (t * multiplier + (t * fraction >> places) + rounding - (t < zero ? step : 0)) >> 24.  */
-typedef struct burnc_scale_s8_m0 {
-    uint32_t limit;
-    uint32_t multiplier;
-    uint32_t fraction;
-    uint32_t places;
-    uint32_t rounding;
-    uint32_t zero;
-    uint32_t step;
-} burnc_scale_s8_m0;
-
 /* The assembly knows the order of these fields. Weights, offsets and y move on, groups comes to 0. */
 typedef struct burnc_dot_quads_s8_m0_job {
     const uint32_t *weights;
@@ -45,20 +33,23 @@ typedef struct burnc_dot_quads_s8_m0_job {
     const uint32_t *starts; /* of the blocks, or NULL */
     const uint32_t *x_end;  /* at least one block behind x, a whole number of blocks and of words */
     uint32_t block;         /* 2, 4, 8 or a multiple of 16; without starts 4, 8, 16 or 32 */
-    const burnc_scale_s8_m0 *scale;
+    const uint32_t *scale;
     const uint32_t *offsets; /* four for each group; of outputs 0 and 2 less 32768 for each block */
     int8_t *y;
     uint32_t groups; /* of four outputs, at least 1 */
 } burnc_dot_quads_s8_m0_job;
 
-static inline int8_t burnc_scale_sum_s8_m0(const burnc_scale_s8_m0 *scale, uint32_t t) {
+/* `scale` is {limit, multiplier, fraction, places, rounding, zero, step}. From a sum these make
+   t = clamp(sum, 0, limit) and the byte
+   (t * multiplier + (t * fraction >> places) + rounding - (t < zero ? step : 0)) >> 24.  */
+static inline int8_t burnc_scale_sum_s8_m0(const uint32_t *scale, uint32_t t) {
     uint32_t scaled;
-    if (t > scale->limit) {
-        t = (t >> 31) != 0u ? 0u : scale->limit;
+    if (t > scale[0]) {
+        t = (t >> 31) != 0u ? 0u : scale[0];
     }
-    scaled = t * scale->multiplier + ((t * scale->fraction) >> scale->places) + scale->rounding;
-    if (t < scale->zero) {
-        scaled -= scale->step;
+    scaled = t * scale[1] + ((t * scale[2]) >> scale[3]) + scale[4];
+    if (t < scale[5]) {
+        scaled -= scale[6];
     }
     return (int8_t)((int32_t)((scaled >> 24) ^ 128u) - 128);
 }

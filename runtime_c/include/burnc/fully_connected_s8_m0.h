@@ -21,7 +21,7 @@ typedef struct burnc_fully_connected_s8_m0_params {
     int32_t is_wide;
     int32_t block;
     int32_t blocks;          /* of a row; at least 1, a whole number of words where block is 2 */
-    uint32_t scale[7];       /* burnc_scale_s8_m0 */
+    uint32_t scale[7];       /* burnc_scale_sum_s8_m0 takes it */
     const uint32_t *weights; /* [groups of four][blocks * block], [2] too where they are wide */
     const uint32_t *offset;  /* [groups of four][4]: bias, and what makes a sum one that `scale` can take */
     const uint32_t

@@ -317,6 +317,8 @@ def _struct(program: Program, params: Params) -> dict[str, Any]:
 def _field(program: Program, value: FieldValue) -> str:
     if isinstance(value, ConstantArray):
         return f"{program.prefix}_{value.name}"
+    if isinstance(value, Params):
+        return f"&{program.prefix}_{value.name}"
     if isinstance(value, Code):
         return (
             f"{program.prefix.upper()}_PAIR_WEIGHTS({program.prefix}_{value.name}, {program.prefix}_{value.twin.name})"

@@ -28,7 +28,7 @@ class Params:
 
     name: str
     type: str
-    fields: tuple[tuple[str, FieldValue], ...]
+    fields: tuple[tuple[str, FieldValue], ...]  # a struct among them is pointed to
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Code:
     twin: ConstantArray
 
 
-FieldValue = int | ConstantArray | Code | tuple[int, ...]
+FieldValue = int | ConstantArray | Code | Params | tuple[int, ...]
 
 
 @dataclass(frozen=True)

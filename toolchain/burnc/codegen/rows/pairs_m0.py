@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from burnc.codegen.program import FieldValue
+from burnc.codegen.program import FieldValue, Params
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
 from burnc.codegen.rows.row import Emitter, clamp_fields, folded_bias
 from burnc.codegen.straight_line import GroupCode, code_text, group_code
@@ -137,25 +137,26 @@ class Form:
         return self.is_code or blocks_are_exact(self.blocked)
 
 
-def layer_fields(node: Node, form: Form, emitter: Emitter) -> dict[str, FieldValue]:
-    """The fields of ``burnc_pairs_layer_s8_m0``."""
+def layer_params(node: Node, form: Form, emitter: Emitter) -> Params:
+    """What all convolutions in pairs have in common."""
     scaling = exact_scaling(node)
     assert scaling is not None
     groups = groups_of(node)
     rounding = [int(scaling.rounding[c]) for c in groups.fixed]
     fixed = [c << 8 | (r >> 24) & 255 for c, r in zip(groups.fixed, rounding, strict=True)]
-    return {
-        "out_channels": form.taps.shape[0],
-        "blocks": 0 if form.is_code else form.blocked.shape[1],
-        "code_words": form.taps[0].size if form.is_code else 0,
-        "triples": len(groups.triples),
-        "doubles": len(groups.doubles),
-        "channel_bytes": 4 * _words_of_channel(scaling),
-        "fixed_count": len(fixed),
-        "weights": _weights(node, form, groups, emitter),
-        "constants": emitter.constant("constants", _constants(node, form, scaling, groups)),
-        "fixed": emitter.constant("fixed", np.array(fixed or [0], np.uint32)),
-    }
+    return emitter.struct(
+        "burnc_pairs_layer_s8_m0_params",
+        out_channels=form.taps.shape[0],
+        blocks=0 if form.is_code else form.blocked.shape[1],
+        code_words=form.taps[0].size if form.is_code else 0,
+        triples=len(groups.triples),
+        doubles=len(groups.doubles),
+        channel_bytes=4 * _words_of_channel(scaling),
+        fixed_count=len(fixed),
+        weights=_weights(node, form, groups, emitter),
+        constants=emitter.constant("constants", _constants(node, form, scaling, groups)),
+        fixed=emitter.constant("fixed", np.array(fixed or [0], np.uint32)),
+    )
 
 
 def _words_of_channel(scaling: ExactScaling) -> int:

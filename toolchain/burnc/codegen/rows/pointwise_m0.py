@@ -10,7 +10,7 @@ from burnc.codegen.rows.pairs_m0 import (
     Form,
     dot_cycles,
     exact_scaling,
-    layer_fields,
+    layer_params,
     pair_flash,
     pairs_at_once,
 )
@@ -48,7 +48,7 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
             pixels=_pixels(node),
             in_channels=node.input(0).type.shape[3],
             chunk=pairs_at_once(node, form, emitter.room),
-            **layer_fields(node, form, emitter),
+            layer=layer_params(node, form, emitter),
         )
         return Call("burnc_conv1x1_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
 
