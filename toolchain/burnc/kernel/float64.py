@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from burnc.ir import DType
-from burnc.kernel.expr import Expr, lift
-
-if TYPE_CHECKING:
-    from burnc.kernel.builder import KernelBuilder
+from burnc.kernel.expr import Expr, Scalar, lift
 
 FLOAT64, INT32, INT64 = DType.FLOAT64, DType.INT32, DType.INT64
 
@@ -26,7 +23,19 @@ WHOLE = 2.0**52
 """From here on every double is a whole number."""
 
 
-def exp(k: KernelBuilder, x: Expr) -> Expr:
+class Tracing(Protocol):
+    """What these functions need of the kernel that is built."""
+
+    def let(self, name: str, value: Expr) -> Expr: ...
+
+    def select(self, condition: Expr, a: Expr | Scalar, b: Expr | Scalar) -> Expr: ...
+
+    def cast(self, value: Expr, dtype: DType) -> Expr: ...
+
+    def call(self, name: str, *args: Expr | Scalar, dtype: DType | None = None) -> Expr: ...
+
+
+def exp(k: Tracing, x: Expr) -> Expr:
     """X = n log 2 + r: a Taylor series of r, times 2**n in two steps, as n may lie beyond the exponents."""
     inside = k.let("inside", (x > -746.0) & (x < 710.0))
     safe = k.let("safe", k.select(inside, x, 0.0))
@@ -40,7 +49,7 @@ def exp(k: KernelBuilder, x: Expr) -> Expr:
     return k.select(inside, result, beyond)
 
 
-def log(k: KernelBuilder, x: Expr) -> Expr:
+def log(k: Tracing, x: Expr) -> Expr:
     """X = 2**e m with m around 1: log m = 2 atanh((m - 1) / (m + 1)), a series of odd powers."""
     is_denormal = k.let("is_denormal", x < 2.0**-1022)
     bits = k.let("bits", k.call("bitcast_int64", k.select(is_denormal, x * 2.0**54, x), dtype=INT64))
@@ -57,7 +66,7 @@ def log(k: KernelBuilder, x: Expr) -> Expr:
     return k.select((x > 0.0) & (x < math.inf), result, special)
 
 
-def sqrt(k: KernelBuilder, x: Expr) -> Expr:
+def sqrt(k: Tracing, x: Expr) -> Expr:
     """Half the exponent for a start, then Newton's rule, which doubles the digits each time."""
     is_denormal = k.let("is_denormal", x < 2.0**-1022)
     inside = k.let("inside", (x > 0.0) & (x < math.inf))
@@ -70,25 +79,25 @@ def sqrt(k: KernelBuilder, x: Expr) -> Expr:
     return k.select(inside, root * k.select(is_denormal, lift(2.0**-27, FLOAT64), 1.0), special)
 
 
-def floor(k: KernelBuilder, x: Expr) -> Expr:
+def floor(k: Tracing, x: Expr) -> Expr:
     whole = _truncated(k, x)
     return _where_broken(k, x, k.select(whole > x, whole - 1.0, whole))
 
 
-def round_half_away(k: KernelBuilder, x: Expr) -> Expr:
+def round_half_away(k: Tracing, x: Expr) -> Expr:
     whole = _truncated(k, x)
     one = k.select(x < 0.0, lift(-1.0, FLOAT64), 1.0)
     rest = x - whole
     return _where_broken(k, x, k.select((rest >= 0.5) | (rest <= -0.5), whole + one, whole))
 
 
-def round_half_even(k: KernelBuilder, x: Expr) -> Expr:
+def round_half_even(k: Tracing, x: Expr) -> Expr:
     """Adding 2**52 leaves no place for what is behind the point; the addition itself rounds."""
     raised = k.let("raised", x + k.select(x < 0.0, lift(-WHOLE, FLOAT64), WHOLE))
     return _where_broken(k, x, raised - k.select(x < 0.0, lift(-WHOLE, FLOAT64), WHOLE))
 
 
-FUNCTIONS: dict[str, Callable[[KernelBuilder, Expr], Expr]] = {
+FUNCTIONS: dict[str, Callable[[Tracing, Expr], Expr]] = {
     "exp": exp,
     "log": log,
     "sqrt": sqrt,
@@ -100,7 +109,7 @@ NARROW = ("tanh", "erf", "bitcast_int32")
 """What there is for float32 alone."""
 
 
-def _truncated(k: KernelBuilder, x: Expr) -> Expr:
+def _truncated(k: Tracing, x: Expr) -> Expr:
     """X toward zero, where it is below 2**52."""
     return k.let("whole", k.cast(k.cast(k.select(_is_broken(x), x, 0.0), INT64), FLOAT64))
 
@@ -109,13 +118,13 @@ def _is_broken(x: Expr) -> Expr:
     return (x > -WHOLE) & (x < WHOLE)
 
 
-def _where_broken(k: KernelBuilder, x: Expr, rounded: Expr) -> Expr:
+def _where_broken(k: Tracing, x: Expr, rounded: Expr) -> Expr:
     """The rounded number with the sign of x, which zero has too; what is whole anyway, or NaN, is left as it is."""
     bits = k.call("bitcast_int64", rounded, dtype=INT64) | (k.call("bitcast_int64", x, dtype=INT64) & -(2**63))
     return k.select(_is_broken(x), k.call("bitcast_float64", bits, dtype=FLOAT64), x)
 
 
-def _power_of_two(k: KernelBuilder, n: Expr) -> Expr:
+def _power_of_two(k: Tracing, n: Expr) -> Expr:
     return k.call("bitcast_float64", k.cast(n + BIAS, INT64) << MANTISSA_BITS, dtype=FLOAT64)
 
 
