@@ -8,6 +8,7 @@ from burnc.codegen.rows import (
     cortex_m0,
     cortex_mve,
     elementwise_s8,
+    many_registers,
     pooling_s8,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow
@@ -17,6 +18,7 @@ ROWS: tuple[KernelRow, ...] = (
     *cortex_m0.ROWS,
     *cortex_dsp.ROWS,
     *cortex_mve.ROWS,
+    *many_registers.ROWS,
     *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
 )

@@ -1,4 +1,4 @@
-"""A network of int8 layers for the kernels of larger Cortex-M cores: the shapes and scales that hurt most."""
+"""A network of int8 layers for the kernels of larger cores: the shapes and scales that hurt most."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ZERO_POINTS = [(-3, 5), (-128, -128), (127, 127), (-128, 127)]
 
 def many_layers() -> Graph:
     """Side by side, each with an input of its own."""
-    graph = Graph("dsp")
+    graph = Graph("layers")
     b = Builder(graph, operators())
     number = 0
     for factors in FACTORS:

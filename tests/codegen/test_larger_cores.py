@@ -1,4 +1,4 @@
-"""The kernels for Cortex-M cores with DSP or vectors: their C twins on the host, the assembly on emulated chips."""
+"""Kernels for cores with SIMD, vectors or many registers: C twins on the host, the assembly on emulated chips."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import pytest
 from burnc.backends import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
-from burnc.codegen.rows import cortex_dsp, cortex_mve
+from burnc.codegen.rows import cortex_dsp, cortex_mve, many_registers
 from burnc.codegen.rows.scaling_dsp import dsp_constants
 from burnc.devices.board import BoardBackend
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
-from codegen.dsp_nets import many_layers
 from codegen.exported import build, run_driver, write
+from codegen.many_layers import many_layers
 from codegen.pointwise_nets import hard_inputs
 from requirements import requires
 
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-ROWS_OF = {"cortex-m33": cortex_dsp.ROWS, "cortex-m55": cortex_mve.ROWS}
+ROWS_OF = {"cortex-m33": cortex_dsp.ROWS, "cortex-m55": cortex_mve.ROWS, "rv32imc": many_registers.ROWS}
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,14 @@ def rows_used(graph, core):
 def test_they_take_the_layers_of_their_cores_and_none_elsewhere(graph):
     for core, rows in ROWS_OF.items():
         own = [row in {r.name for r in rows} for row in rows_used(graph, core)]
-        assert sum(own) >= (0.8 if core == "cortex-m55" else 1) * len(own)
+        assert sum(own) >= 0.8 * len(own)
         assert {r.name for r in rows} <= set(rows_used(graph, core))
-    names = {row.name for row in (*cortex_dsp.ROWS, *cortex_mve.ROWS)}
+    names = {row.name for rows in ROWS_OF.values() for row in rows}
     assert not names & set(rows_used(graph, "cortex-m3"))
 
 
 @requires("gcc")
-@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55", "rv32imc"])
 def test_the_twins_under_sanitizers(graph, runs, tmp_path, core):
     options = LowerOptions(name="net", core=core)
     exported = write(lower(graph, load_board("host"), options), tmp_path)
@@ -61,8 +61,17 @@ def test_the_twins_under_sanitizers(graph, runs, tmp_path, core):
         assert_equal(graph, got, wanted)
 
 
-@requires("arm compiler", "host compiler", "qemu-system-arm")
-@pytest.mark.parametrize("board", ["cortex-m4", "cortex-m33", "cortex-m55"])
+ARM = requires("arm compiler", "host compiler", "qemu-system-arm")
+RISCV = requires("host compiler", "qemu-system-riscv32")
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        *(pytest.param(board, marks=ARM) for board in ("cortex-m4", "cortex-m33", "cortex-m55")),
+        pytest.param("rv32imc", marks=RISCV),
+    ],
+)
 def test_the_assembly(graph, runs, board):
     executable = BoardBackend(board).compile(graph)
     for arrays, wanted in runs:

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: 0BSD */
+/* A kernel of one tap reads the input in place; other windows are copied together. */
+#include "burnc/conv2d_4x4_s8.h"
+
+static void burnc_conv2d_4x4_s8_window(const burnc_conv2d_4x4_s8_params *params, const int8_t *image,
+                                       int32_t top, int32_t left, int8_t *to) {
+    const burnc_window *const window = &params->window;
+    const int32_t depth = params->in_channels;
+    int32_t y = top;
+    int32_t k;
+    for (k = 0; k < window->kernel_h; ++k) {
+        int32_t x = left;
+        int32_t l;
+        for (l = 0; l < window->kernel_w; ++l) {
+            const int8_t *const end = to + depth;
+            if (y >= 0 && y < window->in_h && x >= 0 && x < window->in_w) {
+                const int8_t *from = image + (y * window->in_w + x) * depth;
+                while (to != end) {
+                    *to++ = *from++;
+                }
+            } else {
+                while (to != end) {
+                    *to++ = (int8_t)params->input_zero_point;
+                }
+            }
+            x += window->dilation_w;
+        }
+        y += window->dilation_h;
+    }
+}
+
+/* The window of an output pixel: where it lies in the image, or its copy. */
+static const int8_t *burnc_conv2d_4x4_s8_row(const burnc_conv2d_4x4_s8_params *params, const int8_t *image,
+                                             int32_t row, int32_t column, int8_t *copy) {
+    const burnc_window *const window = &params->window;
+    const int32_t top = row * window->stride_h - window->pad_top;
+    const int32_t left = column * window->stride_w - window->pad_left;
+    if (params->taps == params->in_channels && top >= 0 && top < window->in_h && left >= 0 &&
+        left < window->in_w) {
+        return image + (top * window->in_w + left) * params->in_channels;
+    }
+    burnc_conv2d_4x4_s8_window(params, image, top, left, copy);
+    return copy;
+}
+
+void burnc_conv2d_4x4_s8(const burnc_conv2d_4x4_s8_params *params, const int8_t *x, int8_t *y,
+                         int8_t *scratch) {
+    const burnc_window *const window = &params->window;
+    const burnc_dot_4x4_s8_layer layer = {
+        params->taps,           params->out_channels, params->output_zero_point, params->activation_min,
+        params->activation_max, params->weights,      params->constants};
+    const int8_t *rows[4];
+    int32_t n;
+    for (n = 0; n < window->batch; ++n) {
+        int32_t left = window->out_h * window->out_w;
+        int32_t row = 0;
+        int32_t column = 0;
+        while (left > 0) {
+            const int32_t count = left < 4 ? left : 4;
+            int32_t k;
+            for (k = 0; k < 4; ++k) {
+                rows[k] = k < count
+                              ? burnc_conv2d_4x4_s8_row(params, x, row, column, scratch + k * params->taps)
+                              : rows[count - 1];
+                if (k < count && ++column == window->out_w) {
+                    column = 0;
+                    ++row;
+                }
+            }
+            burnc_dot_4x4_s8(&layer, rows, count, y);
+            y += count * params->out_channels;
+            left -= count;
+        }
+        x += window->in_h * window->in_w * params->in_channels;
+    }
+}

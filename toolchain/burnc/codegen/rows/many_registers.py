@@ -1,0 +1,130 @@
+"""The kernels for cores with many registers and no vectors, int8 (docs/kernels.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burnc.codegen.program import Call, FieldValue, Scratch
+from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
+from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8
+from burnc.ir import Array, DType, Match, Node, const, maybe, op
+from burnc.numerics import quantize_multiplier
+
+CORES = ("rv32imc",)
+_MOST_TAPS = 40
+
+
+def _weights(node: Node) -> Array:
+    """[O, taps]."""
+    data = node.input(1).data
+    assert data is not None
+    return data.reshape(data.shape[0], -1)
+
+
+def _fours(rows: Array) -> Array:
+    """[O, n] -> [ceil(O / 4), n, 4], zeros where outputs fill up the last four."""
+    return np.pad(rows, ((0, -len(rows) % 4), (0, 0))).reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
+
+
+def _layer_fields(node: Node, emitter: Emitter) -> dict[str, FieldValue]:
+    w = _weights(node)
+    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (len(w),))
+    pairs = np.array([quantize_multiplier(float(f)) for f in factors], np.int32)
+    constants = np.stack([folded_bias(node), pairs[:, 0], pairs[:, 1]], axis=1)
+    return {
+        "output_zero_point": node.output.type.zero_point,
+        **clamp_fields(node),
+        "weights": emitter.constant("weights", _fours(w)),
+        "constants": emitter.constant("constants", _fours(constants)),
+    }
+
+
+def _lower_conv2d(m: Match, emitter: Emitter) -> Call:
+    node = m.last
+    outputs, rows, columns, depth = node.input(1).type.shape
+    params = emitter.struct(
+        "burnc_conv2d_4x4_s8_params",
+        window=window_fields(node, (rows, columns)),
+        in_channels=depth,
+        input_zero_point=node.input(0).type.zero_point,
+        taps=rows * columns * depth,
+        out_channels=outputs,
+        **_layer_fields(node, emitter),
+    )
+    return Call("burnc_conv2d_4x4_s8", (params, node.input(0), node.output, Scratch(DType.INT8)))
+
+
+def _lower_depthwise(m: Match, emitter: Emitter) -> Call:
+    node = m.last
+    outputs, rows, columns, _ = node.input(1).type.shape
+    params = emitter.struct(
+        "burnc_depthwise_conv2d_4_s8_params",
+        window=window_fields(node, (rows, columns)),
+        channels=outputs,
+        input_zero_point=node.input(0).type.zero_point,
+        **_layer_fields(node, emitter),
+    )
+    return Call("burnc_depthwise_conv2d_4_s8", (params, node.input(0), node.output, Scratch(DType.INT8)))
+
+
+def _lower_fully_connected(m: Match, emitter: Emitter) -> Call:
+    node = m.last
+    outputs, taps = node.input(1).type.shape
+    params = emitter.struct(
+        "burnc_fully_connected_4x4_s8_params",
+        batch=node.input(0).type.size // taps,
+        taps=taps,
+        out_channels=outputs,
+        **_layer_fields(node, emitter),
+    )
+    return Call("burnc_fully_connected_4x4_s8", (params, node.input(0), node.output))
+
+
+def _in_fours(m: Match) -> bool:
+    if not is_depthwise(m):
+        return False
+    outputs, rows, columns, _ = m.last.input(1).type.shape
+    return m.last.input(0).type.shape[3] == outputs and outputs % 4 == 0 and rows * columns <= _MOST_TAPS
+
+
+def _dot_cycles(m: Match) -> float:
+    """Instructions on an emulated RV32IMC."""
+    node = m.last
+    taps = _weights(node).shape[1]
+    rows = node.output.type.size // node.output.type.shape[-1]
+    each = 2.7 if rows > 1 else 3.6
+    copied = 6.0 * taps if node.op == "conv2d" and taps != node.input(0).type.shape[-1] else 0.0
+    return rows * (60 + copied) + node.output.type.size * (each * taps + 30)
+
+
+ROWS = (
+    KernelRow(
+        "conv2d_4x4_s8",
+        CONV2D,
+        lambda m: is_int8(m.last) and m.last.attrs.groups == 1,
+        _lower_conv2d,
+        _dot_cycles,
+        900,
+        on=CORES,
+        scratch=lambda m: 4 * _weights(m.last).shape[1],
+    ),
+    KernelRow(
+        "depthwise_conv2d_4_s8",
+        CONV2D,
+        _in_fours,
+        _lower_depthwise,
+        lambda m: m.last.output.type.size * (35 + 4.6 * _weights(m.last).shape[1]),
+        700,
+        on=CORES,
+        scratch=lambda m: m.last.input(0).type.shape[3],
+    ),
+    KernelRow(
+        "fully_connected_4x4_s8",
+        op("fully_connected", "x", const("w"), maybe(const("b"))),
+        lambda m: is_int8(m.last),
+        _lower_fully_connected,
+        _dot_cycles,
+        500,
+        on=CORES,
+    ),
+)
