@@ -135,3 +135,10 @@ def test_tensor_scatter(mode: str):
         for step in range(2):
             wanted[batch, (place + step) % 4] = updates[batch, step]
     np.testing.assert_array_equal(y, wanted)
+
+
+def test_results_beyond_every_memory_are_refused():
+    regions = {"r": np.zeros((1, 4), F32), "b": np.zeros(1, np.int64)}
+    attributes = {"output_height": 1 << 20, "output_width": 1 << 20, "sampling_ratio": 1}
+    with pytest.raises(BurncError, match="larger than 2 GB"):
+        run_node("RoiAlign", {"x": IMAGE}, regions, oracle=False, **attributes)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from burnc.errors import GraphError
-from burnc.ir import Value
+from burnc.ir import Node, Value
 from burnc.ops import OpSpec
 from burnc.ops.mapping import Build, FileNode, RefusalError
 
 _CONTRADICTIONS = (ArithmeticError, LookupError, TypeError, ValueError)
 """What a mapping runs into where a file's attributes and shapes make no sense together."""
+
+LARGEST = 2**31 - 1
+"""Bytes of a result."""
 
 
 def build_nodes(spec: OpSpec, attrs: Mapping[str, str], build: Build | None, node: FileNode) -> Sequence[Value]:
@@ -26,6 +29,7 @@ def build_nodes(spec: OpSpec, attrs: Mapping[str, str], build: Build | None, nod
     before = len(nodes)
     try:
         results = build(node) if build is not None else _one_to_one(spec, attrs, node)
+        _check_sizes(node, nodes[before:])
     except RefusalError:
         del nodes[before:]
         raise
@@ -36,6 +40,13 @@ def build_nodes(spec: OpSpec, attrs: Mapping[str, str], build: Build | None, nod
         del nodes[before:]
         raise RefusalError(f"its inputs and attributes make no sense together ({error})") from error
     return results
+
+
+def _check_sizes(node: FileNode, added: Sequence[Node]) -> None:
+    """Indices in kernels are of 32 bits, and no target has so much memory."""
+    for value in (value for each in added for value in each.outputs):
+        if value.type.nbytes > LARGEST:
+            node.refuse(f"its result {list(value.type.shape)} is larger than 2 GB")
 
 
 def _one_to_one(spec: OpSpec, attrs: Mapping[str, str], node: FileNode) -> Sequence[Value]:

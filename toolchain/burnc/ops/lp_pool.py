@@ -14,6 +14,9 @@ from burnc.ops.mapping import FileNode
 from burnc.ops.max_pool2d import kernel_shape
 from burnc.ops.spatial import Padding, from_nhwc, onnx_window, to_nhwc
 
+LARGEST_SIZE = 4096
+"""Channels under an LRN window."""
+
 
 def lp_pool(node: FileNode) -> list[Value]:
     """(sum of |x|^p under each window)^(1/p); padding is zeros."""
@@ -38,7 +41,7 @@ def global_lp_pool(node: FileNode) -> list[Value]:
 def lrn(node: FileNode) -> list[Value]:
     """X / (bias + alpha * mean of squares over neighbouring channels)^beta; missing channels count as zeros."""
     x, size = node.input(0), int(node.attribute("size", 0))
-    if size < 1 or x.type.rank < 3:
+    if x.type.rank < 3 or not 1 <= size <= LARGEST_SIZE:
         node.refuse(f"a size of {size} for shape {list(x.type.shape)}")
     n, c = x.type.shape[:2]
     ops = node.builder.operators
