@@ -178,7 +178,10 @@ def _matmul_integer(g: GraphMaker, op: str) -> None:
 
 @recipe("DynamicQuantizeLinear", weight=0.4)
 def _dynamic_quantize(g: GraphMaker, op: str) -> None:
-    stored, scale, zero = g.emit(op, [g.pick()], 3)
+    x = g.pick()
+    if not x.sample.any():  # of nothing but zeros the standard's scale is 0, and onnxruntime's 1
+        raise RejectedError
+    stored, scale, zero = g.emit(op, [x], 3)
     g.emit("DequantizeLinear", [stored, scale, zero])
 
 

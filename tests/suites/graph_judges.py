@@ -28,7 +28,7 @@ def against_truth(graph: Graph, inputs: Mapping[str, Array], truth: Mapping[str,
     What a node reads is the other tool's value where there is one. The tolerance (1 LSB for quantized tensors) grows
     with the number of nodes between two such tensors.
     """
-    held: dict[Value, Array] = {v: inputs[v.name] for v in graph.inputs}
+    held: dict[Value, Array] = {v: inputs[v.name] for v in graph.given}
     depth: dict[Value, int] = dict.fromkeys(held, 0)
     for node in graph.nodes:
         operands = [None if v is None else held[v] if v.data is None else v.data for v in node.inputs]

@@ -130,7 +130,7 @@ def _tile(g: GraphMaker, op: str) -> None:
 def _pad(g: GraphMaker, op: str) -> None:
     x = g.pick(fits=lambda s: len(s) > 0)
     mode = g.random.choice((None, "constant", "constant", "reflect", "edge", *(["wrap"] if g.opset >= 19 else [])))
-    low = -1 if mode in (None, "constant") and g.chance(0.2) else 0
+    low = -1 if mode in (None, "constant") and min(x.shape) > 2 and g.chance(0.4) else 0
     least = min(x.shape) - 1
     pads = [g.random.randint(low, min(2, least) if mode in ("reflect", "wrap") else 2) for _ in range(2 * x.rank)]
     value = g.constant(g.random.choice((0.0, 1.5, -2.0)), "float32") if low == 0 and g.chance(0.5) else None

@@ -1,6 +1,7 @@
 """Random graphs of all ONNX operators: the numpy reference, generated C and onnxruntime on equal inputs, node by node.
 
-Of each four graphs two are float, one is quantized by burnc and one is a QDQ file as other tools write them. Float
+Of each eight graphs three are float, two are quantized by burnc, two are QDQ files as other tools write them, and one
+keeps a state over several runs, float or quantized. Float
 results agree within the conformance suite's tolerance, times the number of nodes between two tensors that both tools
 know; C equals numpy in every int8 tensor; a quantized node is within 1 LSB of onnxruntime. A saved graph is loaded
 again as it was.
@@ -24,6 +25,7 @@ import numpy as np
 
 import burnc
 from burnc import Model
+from burnc.backends import device
 from burnc.boards import Board, load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.errors import BurncError, UnsupportedError
@@ -32,7 +34,8 @@ from burnc.pipeline import QuantizeOptions
 from conformance.check import disagreement
 from suites.compiled_batch import Job, run_batch
 from suites.graph_judges import against_onnxruntime, against_reference, against_tflite_micro, against_truth, all_values
-from suites.onnx_graphs import RandomGraph, run_model, with_all_tensors
+from suites.memories import first_states, next_states, with_memory
+from suites.onnx_graphs import RandomGraph, RejectedError, run_model, with_all_tensors
 from suites.qdq_styles import quantized_model
 from suites.random_onnx import random_graph
 from suites.recipe import RECIPES
@@ -45,7 +48,9 @@ SANITIZED_SHARE = 4
 RUNS = 2
 UNWRITTEN = ("ONNX convolves integers of 8 bits alone",)
 """What ONNX cannot say is refused when the graph is saved; it runs all the same."""
-KINDS = ("float", "float", "quantized", "qdq")
+STEPS = 4
+"""Runs of a graph with memory."""
+KINDS = ("float", "float", "quantized", "qdq", "memory", "float", "quantized", "qdq")
 
 
 class WrongError(Exception):
@@ -59,12 +64,18 @@ class Subject:
     number: int
     kind: str
     graph: RandomGraph
+    states: dict[str, str]
     model: Model | None = None
     inputs: list[dict[str, Array]] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return f"{self.kind}-{self.number}"
+
+    @property
+    def is_quantized(self) -> bool:
+        """By burnc."""
+        return self.kind == "quantized" or (self.kind == "memory" and self.number // len(KINDS) % 2 == 1)
 
 
 def endings() -> Iterator[Ending]:
@@ -101,9 +112,15 @@ def _draw(number: int) -> Subject:
     random = Random(number)
     kind = KINDS[number % len(KINDS)]
     graph = random_graph(random, RECIPES[number // len(KINDS) % len(RECIPES)].op)
+    states: dict[str, str] = {}
+    while kind == "memory" and not states:
+        try:
+            graph, states = with_memory(graph, random)
+        except RejectedError:
+            graph = random_graph(random)
     if kind == "qdq":
         graph = RandomGraph(quantized_model(graph, random), graph.makers, graph.sample)
-    return Subject(number, kind, graph)
+    return Subject(number, kind, graph, states)
 
 
 def _verdict(subject: Subject, folder: Path) -> Ending:
@@ -128,18 +145,23 @@ def why(error: BurncError) -> str:
 def _faults(subject: Subject, folder: Path) -> Iterator[str]:
     path = folder / f"{subject.name}.onnx"
     path.write_bytes(subject.graph.model.SerializeToString())
-    model = burnc.load(path)
-    inputs = [subject.graph.inputs(seed) for seed in range(RUNS)]
-    if subject.kind == "quantized":
+    model = burnc.load(path, states=subject.states)
+    inputs = [subject.graph.inputs(seed) for seed in range(STEPS if subject.states else RUNS)]
+    if subject.is_quantized:
         model = _quantized(model, subject)
     quantized = any(v.type.quant is not None for v in model.graph.values())
     subject.model, subject.inputs = model, [_taken(model, arrays) for arrays in inputs]
+    held = first_states(model.graph)
+    executable = device("numpy").compile(model.graph)
     for arrays, taken in zip(inputs, subject.inputs, strict=True):
-        if subject.kind != "quantized":
-            truth = run_model(with_all_tensors(subject.graph.model), dict(arrays))
-            yield from against_truth(model.graph, taken, truth)
+        values = all_values(model.graph, {**taken, **held})
+        for name, array in executable.run(taken).items():
+            yield from (f"output {name}: {line}" for line in disagreement(array, values.get(name, array)))
+        if not subject.is_quantized:
+            truth = run_model(with_all_tensors(subject.graph.model), {**arrays, **held})
+            yield from against_truth(model.graph, {**taken, **held}, truth)
+        held = next_states(model.graph, values)
         if quantized:
-            values = all_values(model.graph, taken)
             yield from against_onnxruntime(model.graph, values)
             yield from against_tflite_micro(model.graph, values)
     yield from _saved_and_loaded(model, folder / f"{subject.name}.saved.onnx")
@@ -149,7 +171,8 @@ def _quantized(model: Model, subject: Subject) -> Model:
     random = Random(subject.number)
     count = random.choice((1, 4, 10))
     samples = [subject.graph.inputs(200 + i) for i in range(count)]
-    data = {name: np.stack([arrays[name] for arrays in samples]) for name in subject.graph.makers}
+    names = set(subject.graph.makers) - set(subject.states)
+    data = {name: np.stack([arrays[name] for arrays in samples]) for name in names}
     options = QuantizeOptions(
         observer=random.choice(("min-max", "min-max", "percentile", "mse")),
         per_axis=random.random() < 0.7,
@@ -228,7 +251,10 @@ def _differences(
     assert not isinstance(plain, str)
     assert not isinstance(tapped, str)
     assert subject.model is not None
+    graph = subject.model.graph
+    held = first_states(graph)
     for arrays, outputs, values in zip(subject.inputs, plain, tapped, strict=True):
-        yield from (f"C: {line}" for line in against_reference(subject.model.graph, {**arrays, **values}))
+        yield from (f"C: {line}" for line in against_reference(graph, {**arrays, **held, **values}))
+        held = next_states(graph, {**arrays, **held, **values})
         for name, array in outputs.items():
             yield from (f"C, output {name} without taps: {line}" for line in disagreement(array, values[name]))
