@@ -6,9 +6,8 @@ import numpy as np
 
 from burnc.codegen.program import Call, FieldValue, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
-from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8
+from burnc.codegen.rows.row import Emitter, KernelRow, channel_scales, clamp_fields, folded_bias, is_int8
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
-from burnc.numerics import quantize_multiplier
 
 CORES = ("cortex-m55",)
 _CHUNK = 16
@@ -17,12 +16,7 @@ _MOST_TAPS = 40
 
 def _shifts_right(node: Node) -> bool:
     """Whether no factor is 1 or more."""
-    return all(shift <= 0 for _, shift in _factors(node))
-
-
-def _factors(node: Node) -> list[tuple[int, int]]:
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (node.input(1).type.shape[0],))
-    return [quantize_multiplier(float(f)) for f in factors]
+    return all(shift <= 0 for _, shift in channel_scales(node))
 
 
 def _weights(node: Node) -> Array:
@@ -45,7 +39,7 @@ def chunked_weights(w: Array) -> Array:
 
 def _constants(node: Node) -> Array:
     """[3, O] int32: biases with the zero point folded in, multipliers, shifts."""
-    factors = np.array(_factors(node), np.int32)
+    factors = np.array(channel_scales(node), np.int32)
     return np.stack([folded_bias(node), factors[:, 0], factors[:, 1]])
 
 
@@ -61,7 +55,8 @@ def even_and_odd_constants(rows: Array) -> Array:
 
 def _output(node: Node) -> tuple[int, int, int]:
     """The fields of ``burnc_output_mve``."""
-    return (node.output.type.zero_point, *clamp_fields(node).values())
+    clamp = clamp_fields(node)
+    return node.output.type.zero_point, clamp["activation_min"], clamp["activation_max"]
 
 
 def _dot_fields(node: Node, emitter: Emitter) -> dict[str, FieldValue]:

@@ -6,9 +6,8 @@ import numpy as np
 
 from burnc.codegen.program import Call, FieldValue, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
-from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8
+from burnc.codegen.rows.row import Emitter, KernelRow, channel_scales, clamp_fields, folded_bias, is_int8
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
-from burnc.numerics import quantize_multiplier
 
 CORES = ("rv32imc",)
 _MOST_TAPS = 40
@@ -28,8 +27,7 @@ def _fours(rows: Array) -> Array:
 
 def _layer_fields(node: Node, emitter: Emitter) -> dict[str, FieldValue]:
     w = _weights(node)
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (len(w),))
-    pairs = np.array([quantize_multiplier(float(f)) for f in factors], np.int32)
+    pairs = np.array(channel_scales(node), np.int32)
     constants = np.stack([folded_bias(node), pairs[:, 0], pairs[:, 1]], axis=1)
     return {
         "output_zero_point": node.output.type.zero_point,
@@ -91,10 +89,16 @@ def _dot_cycles(m: Match) -> float:
     """Instructions on an emulated RV32IMC."""
     node = m.last
     taps = _weights(node).shape[1]
-    rows = node.output.type.size // node.output.type.shape[-1]
+    outputs: int = node.output.type.size
+    rows = outputs // node.output.type.shape[-1]
     each = 2.7 if rows > 1 else 3.6
     copied = 6.0 * taps if node.op == "conv2d" and taps != node.input(0).type.shape[-1] else 0.0
-    return rows * (60 + copied) + node.output.type.size * (each * taps + 30)
+    return rows * (60 + copied) + outputs * (each * taps + 30)
+
+
+def _depthwise_cycles(m: Match) -> float:
+    outputs: int = m.last.output.type.size
+    return outputs * (35 + 5.8 * _weights(m.last).shape[1])
 
 
 ROWS = (
@@ -113,7 +117,7 @@ ROWS = (
         CONV2D,
         _in_fours,
         _lower_depthwise,
-        lambda m: m.last.output.type.size * (35 + 4.6 * _weights(m.last).shape[1]),
+        _depthwise_cycles,
         700,
         on=CORES,
         scratch=lambda m: m.last.input(0).type.shape[3],

@@ -134,10 +134,16 @@ def _activation(node: Node) -> tuple[float, float]:
     return getattr(node.attrs, "activation_min", -np.inf), getattr(node.attrs, "activation_max", np.inf)
 
 
+def channel_scales(node: Node, channels: int | None = None) -> list[tuple[int, int]]:
+    """TFLM's multiplier and shift (positive to the left) of ``channels`` outputs; of all the weights' where it is None."""
+    count = node.input(1).type.shape[0] if channels is None else channels
+    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (count,))
+    return [quantize_multiplier(float(f)) for f in factors]
+
+
 def scale_arrays(node: Node, emitter: Emitter, channels: int) -> dict[str, ConstantArray]:
     """The multiplier (int32) and shift (int8) of each of ``channels`` outputs."""
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (channels,))
-    pairs = [quantize_multiplier(float(f)) for f in factors]
+    pairs = channel_scales(node, channels)
     return {
         "multiplier": emitter.constant("multiplier", np.array([m for m, _ in pairs], np.int32)),
         "shift": emitter.constant("shift", np.array([s for _, s in pairs], np.int8)),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from burnc.codegen.rows.pairs_m0 import accumulator_bounds
-from burnc.codegen.rows.row import clamp_fields, folded_bias
+from burnc.codegen.rows.row import channel_scales, clamp_fields, folded_bias
 from burnc.ir import Array, Node
-from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
+from burnc.numerics import multiply_by_quantized_multiplier
 
 CORES = ("cortex-m4", "cortex-m7", "cortex-m33")
 _MOST_PLACES = 22  # with them a zero point still fits the 64 bits
@@ -20,7 +20,7 @@ def has_dsp_scaling(node: Node) -> bool:
     A channel whose result is the same for every sum may have any factor.
     """
     constant = _constant_results(node)
-    channels = zip(_factors(node), constant, strict=True)
+    channels = zip(channel_scales(node), constant, strict=True)
     return all(only is not None or 0 <= -shift <= _MOST_PLACES for (_, shift), only in channels)
 
 
@@ -28,7 +28,7 @@ def _constant_results(node: Node) -> list[int | None]:
     """Without zero point, of channels that have only one result."""
     least, most = accumulator_bounds(node)
     found: list[int | None] = []
-    for (multiplier, shift), low, high in zip(_factors(node), least, most, strict=True):
+    for (multiplier, shift), low, high in zip(channel_scales(node), least, most, strict=True):
         ends = multiply_by_quantized_multiplier(np.array([low, high], np.int32), multiplier, shift)
         found.append(int(ends[0]) if ends[0] == ends[1] else None)
     return found
@@ -38,7 +38,11 @@ def limits_fields(node: Node) -> tuple[int, int, int]:
     """The fields of ``burnc_limits_dsp``: the plain form shifts by 32 places at least and has an int8's own limits."""
     clamp = clamp_fields(node)
     low, high = clamp["activation_min"], clamp["activation_max"]
-    return int((low, high) != (-128, 127) or any(shift == 0 for _, shift in _factors(node))), low, high
+    return (
+        int((low, high) != (-128, 127) or any(shift == 0 for _, shift in channel_scales(node))),
+        low,
+        high,
+    )
 
 
 def dsp_constants(node: Node) -> Array:
@@ -49,7 +53,12 @@ def dsp_constants(node: Node) -> Array:
     """
     is_general = limits_fields(node)[0]
     rows = []
-    channels = zip(_factors(node), _constant_results(node), folded_bias(node).tolist(), strict=True)
+    channels = zip(
+        channel_scales(node),
+        _constant_results(node),
+        folded_bias(node).tolist(),
+        strict=True,
+    )
     for (factor, shift), constant, bias in channels:
         multiplier, places, fixed = (factor, -shift, 0) if constant is None else (0, 1, constant)
         second = 1 << (30 + places) if places else 0
@@ -70,9 +79,3 @@ def quad_constants(constants: Array) -> Array:
     """Four channels together: their biases, then the rest of each; the last channel fills up the last four."""
     quads = np.pad(constants, ((0, -len(constants) % 4), (0, 0)), mode="edge").reshape(-1, 4, 5)
     return np.concatenate([quads[:, :, 0], quads[:, :, 1:].reshape(-1, 16)], axis=1)
-
-
-def _factors(node: Node) -> list[tuple[int, int]]:
-    """Multiplier and shift of each output channel."""
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (node.input(1).type.shape[0],))
-    return [quantize_multiplier(float(f)) for f in factors]
