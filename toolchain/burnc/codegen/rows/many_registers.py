@@ -88,17 +88,19 @@ def _in_fours(m: Match) -> bool:
 def _dot_cycles(m: Match) -> float:
     """Instructions on an emulated RV32IMC."""
     node = m.last
-    taps = _weights(node).shape[1]
+    taps: int = _weights(node).shape[1]
     outputs: int = node.output.type.size
     rows = outputs // node.output.type.shape[-1]
     each = 2.7 if rows > 1 else 3.6
     copied = 6.0 * taps if node.op == "conv2d" and taps != node.input(0).type.shape[-1] else 0.0
-    return rows * (60 + copied) + outputs * (each * taps + 30)
+    cycles: float = rows * (60 + copied) + outputs * (each * taps + 30)
+    return cycles
 
 
 def _depthwise_cycles(m: Match) -> float:
     outputs: int = m.last.output.type.size
-    return outputs * (35 + 5.8 * _weights(m.last).shape[1])
+    taps: int = _weights(m.last).shape[1]
+    return outputs * (35 + 5.8 * taps)
 
 
 ROWS = (

@@ -135,7 +135,7 @@ def _activation(node: Node) -> tuple[float, float]:
 
 
 def channel_scales(node: Node, channels: int | None = None) -> list[tuple[int, int]]:
-    """TFLM's multiplier and shift (positive to the left) of ``channels`` outputs; of all the weights' where it is None."""
+    """TFLM's multiplier and shift (positive to the left) of ``channels`` outputs; None for all that weights have."""
     count = node.input(1).type.shape[0] if channels is None else channels
     factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (count,))
     return [quantize_multiplier(float(f)) for f in factors]
