@@ -60,9 +60,7 @@ def _rows(name: str, measured: Sequence[Mapping[str, Any]], limits: Mapping[str,
     values = [m["figures"][name] for m in measured]
     rows = [[f"**{name}**", *(f"**{_number(v)}**" for v in values)]]
     if name in PEER:
-        rows.append(
-            ["the peer's", *(f"{_number(p)} ({p / v:.1f} x)" for p, v in zip(PEER[name], values, strict=True))]
-        )
+        rows.append(["the peer's", *(f"{_number(p)} ({p / v:.1f} x)" for p, v in zip(PEER[name], values, strict=True))])
     if name in limits:
         rows.append(["goal", *(_number(limit) for limit in limits[name])])
     return rows

@@ -80,7 +80,7 @@ class SimulateReport(Report):
 
     ``unit`` says what all ``cycles`` are: ``cycles``, or ``instructions`` on an emulator that knows nothing of time;
     there ``latency_ms`` and ``energy_uj`` are None. ``cycles`` and the layers' are those of memory that never waits;
-    ``cycles_with_flash_cache`` has the waits for flash in it, and latency and energy are made from it where it is known.
+    ``cycles_with_flash_cache`` has the waits for flash in it. Latency and energy are made from it where it is known.
     """
 
     board: str
