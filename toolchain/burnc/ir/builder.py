@@ -130,6 +130,8 @@ class Builder:
 
     def settle_names(self) -> None:
         """Give what this builder made the names it wanted, where they have become free since."""
+        if all(n.name == name for n, name in self._made_nodes) and all(v.name == name for v, name in self._made_values):
+            return
         nodes = {n.name for n in self.graph.nodes}
         for node, wanted in self._made_nodes:
             if wanted not in nodes:

@@ -19,6 +19,10 @@ from burnc.passes.rewrite import replace_node
 MOVERS = ("transpose", "reshape")
 
 
+Movers = dict[tuple[str, Any, Value], Value]
+"""Results of the transposes and reshapes met so far, by operator, attributes and operand."""
+
+
 class SinkTransposes:
     """Layout.
 
@@ -47,14 +51,20 @@ class SinkTransposes:
         return changed
 
     def _change_one(self, graph: Graph) -> bool:
+        earlier: Movers = {}
         for node in graph.nodes:
             builder = Builder(graph, operators(), anchor=node)
-            value = (
-                _simplified(node, builder)
-                or _after_transpose(node, builder)
-                or _after_reshape(node, builder)
-                or _fully_connected_after_flatten(node, builder)
-            )
+            if node.op in MOVERS:
+                value = _simplified(node, builder, earlier)
+                earlier.setdefault((node.op, node.attrs, node.input(0)), node.output)
+            elif any(v.producer is not None and v.producer.op in MOVERS for v in node.present_inputs):
+                value = (
+                    _after_transpose(node, builder)
+                    or _after_reshape(node, builder)
+                    or _fully_connected_after_flatten(node, builder)
+                )
+            else:
+                continue
             if value is not None:
                 replace_node(builder, node, value)
                 return True
@@ -74,15 +84,13 @@ def _name_what_is_computed(graph: Graph) -> None:
             value.name, mover.output.name = mover.output.name, value.name
 
 
-def _simplified(node: Node, b: Builder) -> Value | None:
+def _simplified(node: Node, b: Builder, earlier: Movers) -> Value | None:
     """Rules 1 and 2."""
-    if node.op not in MOVERS:
-        return None
     x = node.input(0)
     if x.is_constant:
         return None  # constant folding's business
     before = x.producer
-    twin = _earlier_twin(node, b.graph)
+    twin = earlier.get((node.op, node.attrs, x))
     if twin is not None:
         return twin
     if node.op == "reshape":
@@ -102,15 +110,6 @@ def _simplified(node: Node, b: Builder) -> Value | None:
         first = before.attrs.permutation
         joined = TransposeAttrs(tuple(first[p] for p in permutation))
         return b.node("transpose", [before.input(0)], joined, name=node.name, quant=node.output.type.quant)
-    return None
-
-
-def _earlier_twin(node: Node, graph: Graph) -> Value | None:
-    for other in graph.nodes:
-        if other is node:
-            return None
-        if other.op == node.op and other.attrs == node.attrs and other.input(0) is node.input(0):
-            return other.output
     return None
 
 
