@@ -65,3 +65,13 @@ def test_windows_that_skip_are_padded_where_tools_agree_and_refused_where_not(op
             (wanted,) = run_onnx(model, inputs)
             (got,) = import_and_run(model, **inputs).values()
             assert disagreement(got, wanted) == []
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 5), (2, 3, 4, 5)])
+@pytest.mark.parametrize("op", ["GlobalMaxPool", "GlobalAveragePool"])
+def test_pools_of_constants(op: str, shape: tuple[int, ...]) -> None:
+    """onnx's reference implementation, which evaluates constants, makes other shapes of some."""
+    model = single_node_model(op, X, {"c": weights(*shape)}, order=["c"])
+    (wanted,) = run_onnx(model, X)
+    (got,) = import_and_run(model, **X).values()
+    assert disagreement(got, wanted) == []
