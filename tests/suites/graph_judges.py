@@ -10,7 +10,7 @@ import numpy as np
 
 from burnc.backends.numpy_reference import evaluate
 from burnc.exporters.onnx import export_onnx
-from burnc.ir import Array, DType, Graph, Node, Value
+from burnc.ir import Array, DType, Graph, Node, QuantParams, Value
 from burnc.ir.graph import constant
 from burnc.numerics import dequantize, quantize
 from conformance.check import ABSOLUTE, RELATIVE, disagreement
@@ -123,7 +123,7 @@ def against_tflite_micro(graph: Graph, values: Mapping[str, Array]) -> Iterator[
 
     It runs in a process of its own, for TFLite Micro ends its process where it does not like a model.
     """
-    nodes = [n for n in graph.nodes if n.outputs[0].type.quant is not None and expressible(_apart([n]))]
+    nodes = [n for n in graph.nodes if n.outputs[0].type.quant is not None and _is_as_tflite_has_it(n)]
     if not nodes:
         return
     lines = _said_by_tflite_micro(nodes, values)
@@ -131,6 +131,13 @@ def against_tflite_micro(graph: Graph, values: Mapping[str, Array]) -> Iterator[
         for node in nodes:
             yield from _said_by_tflite_micro([node], values) or ()
     yield from lines or ()
+
+
+def _is_as_tflite_has_it(node: Node) -> bool:
+    """TFLite Micro takes fixed parameters (tanh, softmax) for granted."""
+    spec: Any = node.operator
+    fixed = spec.quant.result if spec.quant is not None and isinstance(spec.quant.result, QuantParams) else None
+    return fixed in (None, node.outputs[0].type.quant) and expressible(_apart([node]))
 
 
 def _said_by_tflite_micro(nodes: list[Node], values: Mapping[str, Array]) -> list[str] | None:

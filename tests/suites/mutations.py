@@ -127,7 +127,8 @@ def _judged(number: int) -> Ending:
             return _ending(mutation, failed[0])
         compiled = number % COMPILED_SHARE == 0
         verdicts = guarded(lambda say: _compared(path, answers[0][1], compiled, say), 3 * SECONDS, 2 * MEGABYTES)
-    return _ending(mutation, verdicts[0] if verdicts else ("right", ""))
+    is_said = bool(verdicts) and verdicts[0][0] == "wrong"  # an oracle that dies says nothing
+    return _ending(mutation, verdicts[0] if is_said else ("right", ""))
 
 
 def _ending(mutation: Mutation, answer: Answer) -> Ending:
