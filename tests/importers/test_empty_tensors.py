@@ -46,6 +46,7 @@ def test_zero_is_a_size_and_nothing_is_computed_of_it():
     graph = loaded()
     assert [v.type.shape for v in graph.inputs] == [(2, 0), (2, 3)]
     assert graph.outputs[0].type.shape == (2, 0)
+    assert graph.metadata["import.notes"] == "input 'x' has no elements: the file gives its axis 1 the size 0"
     assert {node.op for node in graph.nodes} == {"concat", "add", "maximum"}
     results = NumpyReference().compile(graph).run(INPUTS)
     assert results["nothing"].shape == (2, 0)

@@ -18,7 +18,7 @@ def bind_dimensions(graph: onnx.GraphProto, dims: Mapping[str, int], batch: int 
     (``dims["length"]``) or by its place (``dims["input:2"]``).
 
     Returns:
-        Notes for the user, one for each dimension that became 1 without being asked.
+        Notes for the user: dimensions that became 1 without being asked, inputs without elements.
 
     Raises:
         InputError: a dimension is unbound, a name in ``dims`` is no dimension of the model, or a value is not positive.
@@ -50,7 +50,12 @@ def bind_dimensions(graph: onnx.GraphProto, dims: Mapping[str, int], batch: int 
                 )
             dim.dim_value = size
     _forget_shapes(graph)
-    return notes
+    return notes + [
+        f"input {value.name!r} has no elements: the file gives its axis {axis} the size 0"
+        for value in inputs
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim)
+        if dim.dim_value == 0
+    ]
 
 
 def _check_values(dims: Mapping[str, int], batch: int | None) -> None:
