@@ -129,3 +129,27 @@ def test_quantized_operands_are_compared_as_the_numbers_they_stand_for(backend):
     inputs = {v.name: quantize(data, v.type) for v, data in zip(graph.inputs, (x, y), strict=True)}
     got = device(backend).compile(graph).run(inputs)["z"]
     np.testing.assert_array_equal(got, run_onnxruntime(model, x=x, y=y)["z"])
+
+
+@requires_package("onnxruntime")
+@pytest.mark.parametrize(("result_scale", "op"), [(0.01, "dequantize"), (0.03, "resize")])
+def test_no_element_saturates_before_it_is_mixed(result_scale, op):
+    constants = {
+        "scale": np.array(0.02, np.float32), "zero": np.array(3, np.int8), "sizes": np.array([1, 1, 3, 5], np.int64),
+        "result_scale": np.array(result_scale, np.float32), "result_zero": np.array(-5, np.int8),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["x_q"]),
+        helper.make_node("DequantizeLinear", ["x_q", "scale", "zero"], ["x_dq"]),
+        helper.make_node("Resize", ["x_dq", "", "", "sizes"], ["r"], mode="linear"),
+        helper.make_node("QuantizeLinear", ["r", "result_scale", "result_zero"], ["y_q"]),
+        helper.make_node("DequantizeLinear", ["y_q", "result_scale", "result_zero"], ["y"]),
+    ]
+    model = model_of(nodes, {"x": [1, 1, 6, 4]}, ["y"], constants)
+    x = weights(1, 1, 6, 4) * 9
+    graph = import_onnx(model)
+    run_passes(graph, [*canonical_passes(), AbsorbQdq(), AbsorbEdges()])
+    assert graph.nodes[0].op == op or graph.nodes[1].op == op
+    (y,) = run_numpy(graph, x=quantize(x, graph.inputs[0].type)).values()
+    steps = (dequantize(y, graph.outputs[0].type) - run_onnxruntime(model, x=x)["y"]) / result_scale
+    assert np.abs(steps).max() < 1.01

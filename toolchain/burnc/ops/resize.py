@@ -312,7 +312,7 @@ resize = OpSpec(
     forward=forward,
     integer=integer,
     body=body,
-    quant=QuantRule(result="same", dtypes=QUANTIZED),
+    quant=QuantRule(result="same", dtypes=QUANTIZED, mixes=True),
     onnx=(onnx_op("Resize", build=from_onnx, old=OLD_RESIZE),),
     tflite=(tflite_op("RESIZE_BILINEAR", build=from_tflite), tflite_op("RESIZE_NEAREST_NEIGHBOR", build=from_tflite)),
     to_onnx=to_onnx,

@@ -103,6 +103,7 @@ class QuantRule:
         dtypes: element types that activations may have.
         wide: sums over int16 activations are int64, unless the bias is int32.
         check: checks a quantized node in place of all these, where an operator has rules of its own.
+        mixes: with ``same``: a result lies between several elements, so that none may saturate before.
         own: how a node becomes int8, where these do not say it.
     """
 
@@ -116,6 +117,7 @@ class QuantRule:
     integer_outputs: tuple[int, ...] = ()
     dtypes: tuple[DType, ...] = (DType.INT8,)
     wide: bool = False
+    mixes: bool = False
     check: Callable[[Node], None] | None = None
     own: OwnQuantization | None = None
 

@@ -104,6 +104,8 @@ class AbsorbQdq:
                 if index != rule.weights and not (quantized.type.dtype is dtype and _is_carried(quantized, rule)):
                     return False
                 operands.append(quantized)
+        if rule.mixes and any(v is not None and not _holds(wanted, v.type) for v in operands):
+            return False
         if rule.result == "same":
             operands = [None if v is None else _with_params(builder, v, wanted) for v in operands]
         bias = rule.bias
@@ -129,6 +131,14 @@ class AbsorbQdq:
         for reader in readers:
             replace_node(builder, reader, result)
         return True
+
+
+def _holds(wanted: QuantParams, type_: TensorType) -> bool:
+    """Whether those parameters reach as far as a tensor of that type does, by half a step."""
+    low, high = type_.dtype.limits
+    ends = [type_.scale * (end - type_.zero_point) for end in (low, high)]
+    scale, zero_point = wanted.scale[0], wanted.zero_point[0]
+    return scale * (low - zero_point - 0.5) <= ends[0] and ends[1] <= scale * (high - zero_point + 0.5)
 
 
 def _absorb_own(graph: Graph, node: Node, own: OwnQuantization, consumers: Mapping[Value, list[Node]]) -> bool:

@@ -104,6 +104,8 @@ def wide_params(
 
 
 def _range(graph: Graph, value: Value, ranges: Mapping[str, Range]) -> Range:
+    if value.data is not None:
+        return Range(float(value.data.min(initial=0.0)), float(value.data.max(initial=0.0)))
     if value.name not in ranges:
         raise QuantizationError(
             f"%{value.name} has no calibrated range",
