@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from burnc.backends import device
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.errors import BurncError
+from burnc.importers.onnx import import_onnx
 from burnc.ir import Array, Builder, DType, Graph, TensorType, Value
 from burnc.ops import operators
 from burnc.ops.case import Case
@@ -80,3 +82,21 @@ def test_they_are_refused_or_precise():
             np.testing.assert_allclose(got[key], expected, CLOSE, CLOSE * largest, err_msg=key)
         else:
             np.testing.assert_array_equal(got[key], expected, err_msg=key)
+
+
+def test_norms_of_doubles_that_float32_does_not_reach():
+    x = np.array([[1e200, 1e200], [np.inf, 1.0], [3e-150, 4e-150]])
+    largest, norm = (_composite(op, x, inputs) for op, inputs in (("ReduceLogSumExp", 2), ("LpNormalization", 1)))
+    for backend in ("numpy", "c"):
+        got = device(backend).compile(largest).run({"x": x})["y"]
+        np.testing.assert_allclose(got[:2], [[1e200], [np.inf]])
+        got = device(backend).compile(norm).run({"x": x})["y"]
+        np.testing.assert_allclose(got[2], [0.6, 0.8])
+
+
+def _composite(op: str, x: Array, inputs: int) -> Graph:
+    axes = [numpy_helper.from_array(np.array([1]), "axes")][: inputs - 1]
+    node = helper.make_node(op, ["x", "axes"][:inputs], ["y"])
+    info = [helper.make_tensor_value_info(n, TensorProto.DOUBLE, s) for n, s in (("x", x.shape), ("y", None))]
+    graph = helper.make_graph([node], op, info[:1], info[1:], axes)
+    return import_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9))

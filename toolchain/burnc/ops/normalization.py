@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from burnc.ir import Value
+from burnc.ir import DType, Value
 from burnc.ops.mapping import FileNode
 from burnc.ops.reduce_sum import attrs_from_onnx
-
-SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 def _inner(node: FileNode, op: str, inputs: Sequence[Value], **attrs: Any) -> Value:
@@ -52,7 +50,8 @@ def lp_normalization(node: FileNode) -> list[Value]:
     terms = _inner(node, "abs", [x]) if p == 1 else _inner(node, "mul", [x, x])
     norm = _inner(node, "reduce_sum", [terms], axes=(axis,), keepdims=True)
     norm = norm if p == 1 else _inner(node, "sqrt", [norm])
-    return [node.emit("div", [x, _inner(node, "clip", [norm], activation_min=SMALLEST)])]
+    smallest = float(np.finfo(x.type.dtype.value).tiny)
+    return [node.emit("div", [x, _held(node, norm, smallest, math.inf)])]
 
 
 def reduce_log_sum_exp(node: FileNode) -> list[Value]:
@@ -62,8 +61,8 @@ def reduce_log_sum_exp(node: FileNode) -> list[Value]:
         return [x]
     largest = _inner(node, "reduce_max", [x], axes=a.axes, keepdims=True)
     # Infinities would meet themselves in the difference.
-    limit = float(np.finfo(np.float32).max)
-    largest = _inner(node, "clip", [largest], activation_min=-limit, activation_max=limit)
+    limit = float(np.finfo(x.type.dtype.value).max)
+    largest = _held(node, largest, -limit, limit)
     terms = _inner(node, "exp", [_inner(node, "sub", [x, largest])])
     total = _inner(node, "reduce_sum", [terms], axes=a.axes, keepdims=True)
     result = _inner(node, "add", [_inner(node, "log", [total]), largest])
@@ -71,6 +70,14 @@ def reduce_log_sum_exp(node: FileNode) -> list[Value]:
         return [result]
     shape = tuple(n for i, n in enumerate(x.type.shape) if i not in a.axes)
     return [node.emit("reshape", [result], node.builder.operators["reshape"].attrs(shape))]
+
+
+def _held(node: FileNode, x: Value, low: float, high: float) -> Value:
+    """X between two limits; attributes are float32, so that those of doubles are constants."""
+    if x.type.dtype is not DType.FLOAT64:
+        return _inner(node, "clip", [x], activation_min=low, activation_max=high)
+    above = _inner(node, "maximum", [x, node.new_constant("low", np.array(low))])
+    return _inner(node, "minimum", [above, node.new_constant("high", np.array(high))])
 
 
 def _axis(node: FileNode, axis: int) -> int:
