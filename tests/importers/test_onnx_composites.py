@@ -142,3 +142,11 @@ def test_results_beyond_every_memory_are_refused():
     attributes = {"output_height": 1 << 20, "output_width": 1 << 20, "sampling_ratio": 1}
     with pytest.raises(BurncError, match="larger than 2 GB"):
         run_node("RoiAlign", {"x": IMAGE}, regions, oracle=False, **attributes)
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"kernel_shape": [1 << 40, 2], "auto_pad": "SAME_LOWER"}, {"kernel_shape": [0, 2]}]
+)
+def test_windows_beyond_every_image_are_refused(attributes: dict[str, Any]):
+    with pytest.raises(BurncError, match="a window of"):
+        run_node("LpPool", {"x": IMAGE}, oracle=False, **attributes)

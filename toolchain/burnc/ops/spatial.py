@@ -33,6 +33,9 @@ NO_PADDING = Padding()
 
 Pair = tuple[int, int]
 
+LARGEST_WINDOW = 2**16
+"""Along one axis; images are smaller, and larger windows only eat memory."""
+
 
 def window_extent(kernel: int, dilation: int) -> int:
     return (kernel - 1) * dilation + 1
@@ -105,6 +108,8 @@ def onnx_window(node: FileNode, size: tuple[int, ...], kernel: tuple[int, ...]) 
     stride = node.integers("strides", rank, 1)
     dilation = node.integers("dilations", rank, 1)
     pads = list(node.integers("pads", 2 * rank, 0))
+    if min(*kernel, *stride, *dilation) < 1 or max(*kernel, *stride, *dilation, *pads) > LARGEST_WINDOW:
+        node.refuse(f"a window of {list(kernel)}, strides {list(stride)}, dilations {list(dilation)} and pads {pads}")
     mode = node.attribute("auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         for axis in range(rank):
