@@ -67,8 +67,8 @@ class Writer:
 
     def model(self) -> onnx.ModelProto:
         graph = helper.make_graph(self.nodes, "operators", self.declared, self.outputs, self.constants)
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+        opsets = [helper.make_opsetid("", 19), helper.make_opsetid(MICROSOFT, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
 def qlinear_operators(dtype: type) -> Writer:
@@ -257,4 +257,6 @@ def integer_operators() -> Writer:
     w.node(
         "plain_product", "MatMulInteger", ["plain.q", w.constant(w.integers(7, 2, dtype=np.int8)), zero], out=np.int32
     )
+    half = [w.constant(np.array(0.25, np.float16)), w.constant(np.uint8(7))]
+    w.node("dequantize_half", "DequantizeLinear", [w.given(x[0]), *half], out=np.float16)
     return w

@@ -14,6 +14,7 @@ from burnc.errors import GraphError
 from burnc.ir import DType, Node, TensorType, Value
 from burnc.kernel.builder import FLOAT32, INT32, KernelBuilder, Tensor
 from burnc.numerics import dequantize as dequantize_values
+from burnc.ops.cast import ONNX_TYPES
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.parameters import dequantized_by_inputs, held_params
 from burnc.ops.quantize import per_axis
@@ -42,17 +43,26 @@ def body(k: KernelBuilder, a: DequantizeAttrs, x: Tensor, y: Tensor) -> None:
 
 
 def from_onnx(node: FileNode) -> list[Value]:
+    """The result is float32 unless the file says another type, or its scale has another."""
+    said = ONNX_TYPES.get(node.attribute("output_dtype", 0), node.input(1).type.dtype.value)
+    if said == DType.FLOAT32.value:
+        return [_real(node)]
+    inner = node.part(f"{node.name}.real", node.inputs, node.attributes)
+    return [node.emit("cast", [_real(inner)], node.builder.operators["cast"].attrs(said))]
+
+
+def _real(node: FileNode) -> Value:
     """Scale and zero point move into the type of the input where that is free to take them."""
     x, quant = node.input(0), held_params(node)
     if quant is None:
-        return [dequantized_by_inputs(node)]
+        return dequantized_by_inputs(node)
     for value in _moved_alike(node, x) if x.type.quant is None else []:
         value.type = value.type.with_quant(quant)
     if x.type.quant != quant and x.data is not None:
         x = node.new_constant(x.name, x.data, quant)
     if x.type.quant != quant:
-        return [dequantized_by_inputs(node)]
-    return [node.emit("dequantize", [x], quant=None)]
+        return dequantized_by_inputs(node)
+    return node.emit("dequantize", [x], quant=None)
 
 
 def _moved_alike(node: FileNode, x: Value) -> list[Value]:

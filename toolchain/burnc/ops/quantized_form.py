@@ -19,7 +19,9 @@ from burnc.ops.mapping import Build, FileNode
 def real(node: FileNode, index: int, axis: int = 0, factor: float = 1.0) -> Value:
     """What the tensor of input ``index`` stands for, times a factor; several scales go along ``axis``."""
     x = node.input(index)
-    scale = node.inputs[index + 1] if factor == 1.0 else _product(node, f"{x.name}.scale", [index + 1], factor)
+    scale = node.input(index + 1)
+    if factor != 1.0 or scale.type.dtype is not DType.FLOAT32:
+        scale = _product(node, f"{x.name}.scale", [index + 1], factor)
     parameters = [scale, *_zero_point(node, index + 2)]
     (result,) = dequantize.from_onnx(node.part(f"{x.name}.real", [x, *parameters], {"axis": axis}))
     return result
