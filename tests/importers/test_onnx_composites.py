@@ -144,9 +144,6 @@ def test_results_beyond_every_memory_are_refused():
         run_node("RoiAlign", {"x": IMAGE}, regions, oracle=False, **attributes)
 
 
-@pytest.mark.parametrize(
-    "attributes", [{"kernel_shape": [1 << 40, 2], "auto_pad": "SAME_LOWER"}, {"kernel_shape": [0, 2]}]
-)
-def test_windows_beyond_every_image_are_refused(attributes: dict[str, Any]):
+def test_windows_beyond_every_image_are_refused():
     with pytest.raises(BurncError, match="a window of"):
-        run_node("LpPool", {"x": IMAGE}, oracle=False, **attributes)
+        run_node("LpPool", {"x": IMAGE}, oracle=False, kernel_shape=[1 << 40, 2], auto_pad="SAME_LOWER")
