@@ -8,7 +8,7 @@ import pytest
 from burnc.backends import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
-from burnc.codegen.rows.add_m0 import fit_linear_form
+from burnc.codegen.rows.linear_sums_s8 import fit_linear_form
 from burnc.devices.board import BoardBackend
 from burnc.ir import Graph
 from burnc_host.c import CExecutable
@@ -71,7 +71,7 @@ NETS = {
     "depthwise3x3_s8_m0": depthwise,
     "fully_connected_s8_m0": fully_connected,
     "fully_connected_wide_s8_m0": fully_connected,
-    "add_linear_s8_m0": sums,
+    "add_linear_s8": sums,
 }
 OTHER_FORM = {"conv2d_s8_m0": "conv2d_code_s8_m0", "conv2d_code_s8_m0": "conv2d_s8_m0"}
 OTHER_FORM |= {

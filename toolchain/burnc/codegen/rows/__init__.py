@@ -8,6 +8,7 @@ from burnc.codegen.rows import (
     cortex_m0,
     cortex_mve,
     elementwise_s8,
+    linear_sums_s8,
     many_registers,
     pooling_s8,
 )
@@ -21,6 +22,7 @@ ROWS: tuple[KernelRow, ...] = (
     *many_registers.ROWS,
     *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
+    *linear_sums_s8.ROWS,
 )
 
 __all__ = ["ROWS", "Emitter", "KernelRow"]

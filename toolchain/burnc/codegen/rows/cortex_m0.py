@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnc.codegen.rows import add_m0, convolution_m0, depthwise_m0, fully_connected_m0, pointwise_m0
+from burnc.codegen.rows import convolution_m0, depthwise_m0, fully_connected_m0, pointwise_m0
 from burnc.codegen.rows.row import KernelRow
 
 ROWS: tuple[KernelRow, ...] = (
@@ -10,5 +10,4 @@ ROWS: tuple[KernelRow, ...] = (
     *convolution_m0.ROWS,
     *depthwise_m0.ROWS,
     *fully_connected_m0.ROWS,
-    *add_m0.ROWS,
 )

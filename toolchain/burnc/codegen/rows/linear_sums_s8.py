@@ -1,4 +1,4 @@
-"""Elementwise sums and differences, int8, on Cortex-M0 and M0+: one linear form, proven (docs/kernels.md)."""
+"""Elementwise sums and differences, int8: one linear form, proven for every pair of values (docs/kernels.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from burnc.codegen.program import Call
-from burnc.codegen.rows.pairs_m0 import CORES
 from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, is_int8
 from burnc.ir import Array, Match, Node, op
 from burnc.ops import spec_of
@@ -85,7 +84,7 @@ def _lower(m: Match, emitter: Emitter) -> Call:
     form = _form(node)
     assert form is not None
     params = emitter.struct(
-        "burnc_add_linear_s8_m0_params",
+        "burnc_add_linear_s8_params",
         count=node.output.type.size,
         multiplier1=form.left & 0xFFFFFFFF,
         multiplier2=form.right & 0xFFFFFFFF,
@@ -94,18 +93,17 @@ def _lower(m: Match, emitter: Emitter) -> Call:
         shift=form.shift,
         low=form.low & 0xFFFFFFFF,
     )
-    return Call("burnc_add_linear_s8_m0", (params, node.input(0), node.input(1), node.output))
+    return Call("burnc_add_linear_s8", (params, node.input(0), node.input(1), node.output))
 
 
 ROWS = tuple(
     KernelRow(
-        f"{name}_linear_s8_m0",
+        f"{name}_linear_s8",
         op(name),
         _is_linear,
         _lower,
         lambda m: 20.5 * m.last.output.type.size + 100,
         150,
-        on=CORES,
         overlap=lambda m: [(0, 0), (1, 0)],
     )
     for name in ("add", "sub")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
-/* The same as burnc_add_linear_s8_m0.S, for every core that does not run that. */
-#include "burnc/add_linear_s8_m0.h"
+/* The same as burnc_add_linear_s8.S, for every core that does not run that. */
+#include "burnc/add_linear_s8.h"
 
-#if !BURNC_ADD_LINEAR_S8_M0_ASSEMBLY
+#if !BURNC_ADD_LINEAR_S8_ASSEMBLY
 
-void burnc_add_linear_s8_m0(const burnc_add_linear_s8_m0_params *params, const int8_t *x1, const int8_t *x2,
-                            int8_t *y) {
+void burnc_add_linear_s8(const burnc_add_linear_s8_params *params, const int8_t *x1, const int8_t *x2,
+                         int8_t *y) {
     uint32_t i;
     for (i = 0; i < params->count; ++i) {
         uint32_t t =

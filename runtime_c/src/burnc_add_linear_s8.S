@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: 0BSD */
-/* burnc_add_linear_s8_m0 for ARMv6-M: 17 cycles an element.
+/* burnc_add_linear_s8 for ARMv6-M: 17 cycles an element.
 
    r0, r1, r2  behind the last elements of x1, x2, y     r3  minus the elements that are left     r4, r5  multipliers
    r6  first element, then the sum     r7  second element, scratch     r8 constant, r9 limit, r10 shift, r11 low */
@@ -31,13 +31,13 @@
     b       \back
     .endm
 
-    .section .text.burnc_add_linear_s8_m0, "ax", %progbits
+    .section .text.burnc_add_linear_s8, "ax", %progbits
     .balign 4
     .thumb
     .thumb_func
-    .globl  burnc_add_linear_s8_m0
-    .type   burnc_add_linear_s8_m0, %function
-burnc_add_linear_s8_m0:
+    .globl  burnc_add_linear_s8
+    .type   burnc_add_linear_s8, %function
+burnc_add_linear_s8:
     push    {r4-r7, lr}
     mov     r4, r8
     mov     r5, r9
@@ -77,7 +77,7 @@ burnc_add_linear_s8_m0:
     clamped .Leven
 .Lclamp_odd:
     clamped .Lodd
-    .size   burnc_add_linear_s8_m0, . - burnc_add_linear_s8_m0
+    .size   burnc_add_linear_s8, . - burnc_add_linear_s8
 
 #elif defined(__linux__) && defined(__ELF__)
     .section .note.GNU-stack, "", %progbits
