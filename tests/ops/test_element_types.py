@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -20,6 +21,10 @@ from burnc.ops import operators
 from burnc.ops.quantize import QuantizeAttrs
 from codegen.exported import STRICT, build, run_driver, write
 from conformance.single_node import merged
+from requirements import requires
+from suites.compiled_batch import Job, run_batch
+
+pytestmark = requires("gcc")
 
 TYPES = [dtype.value for dtype in DType]
 SPECIAL = (0.0, -1.5, 3.75, 1e9, -1e9, np.nan, np.inf, -np.inf, 65519.0, 65520.0, 6e-8, 1e-9)
@@ -61,12 +66,15 @@ def arrays(name: str):
     return {"x": numbers(dtype), "z": numbers(dtype)[::-1].copy(), "c": np.arange(12) % 3 == 0}
 
 
-def run_all(models: dict[str, onnx.ModelProto]):
+def run_all(models: dict[str, onnx.ModelProto], folder: Path):
     """Results by name: numpy's and, from one compilation, generated C's."""
     graphs = {name: import_onnx(proto) for name, proto in models.items()}
     inputs = {name: {v.name: arrays(name)[v.name] for v in graph.inputs} for name, graph in graphs.items()}
     merged_inputs = {f"{name}.{key}": array for name, held in inputs.items() for key, array in held.items()}
-    in_c = device("c").compile(merged(graphs)).run(merged_inputs)
+    program = lower(merged(graphs), load_board("host"), LowerOptions(name="types"))
+    answer = run_batch([Job(program, [merged_inputs], self_test=False)], folder, sanitize=False)["types"]
+    assert not isinstance(answer, str), answer
+    (in_c,) = answer
     return {
         name: (NumpyReference().compile(graph).run(inputs[name])["y"], in_c[f"{name}.y"])
         for name, graph in graphs.items()
@@ -74,8 +82,8 @@ def run_all(models: dict[str, onnx.ModelProto]):
 
 
 @pytest.fixture(scope="module")
-def casts():
-    return run_all(CASTS)
+def casts(tmp_path_factory):
+    return run_all(CASTS, tmp_path_factory.mktemp("casts"))
 
 
 def test_casts_are_the_same_in_c(casts):
@@ -96,8 +104,8 @@ def test_casts_that_onnx_defines_are_its_own(casts):
         np.testing.assert_array_equal(reference[defined], wanted[defined], err_msg=name)
 
 
-def test_moves_and_comparisons():
-    for name, (reference, in_c) in run_all(OTHERS).items():
+def test_moves_and_comparisons(tmp_path):
+    for name, (reference, in_c) in run_all(OTHERS, tmp_path).items():
         feeds = {v.name: arrays(name)[v.name] for v in OTHERS[name].graph.input}
         (wanted,) = ReferenceEvaluator(OTHERS[name]).run(None, feeds)
         np.testing.assert_array_equal(reference, wanted, err_msg=name)
