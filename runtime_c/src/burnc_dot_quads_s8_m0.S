@@ -306,6 +306,12 @@ burnc_dot_quads_s8_m0:
     cmp     r6, #8
     bhi     1f
     beq     .Lwide8
+    cmp     r6, #4
+    beq     .Lwide4
+.Lwide2:
+    wide_block 2
+    bne     .Lwide2
+    b       .Lend
 .Lwide4:
     wide_block 4
     bne     .Lwide4

@@ -32,7 +32,7 @@ typedef struct burnc_dot_quads_s8_m0_job {
     const uint32_t *x;      /* activations, four in a word; without starts one in a word */
     const uint32_t *starts; /* of the blocks, or NULL */
     const uint32_t *x_end;  /* at least one block behind x, a whole number of blocks and of words */
-    uint32_t block;         /* 2, 4, 8 or a multiple of 16; without starts 4, 8, 16 or 32 */
+    uint32_t block;         /* 2, 4, 8 or a multiple of 16; without starts 2, 4, 8, 16 or 32 */
     const uint32_t *scale;
     const uint32_t *offsets; /* four for each group; of outputs 0 and 2 less 32768 for each block */
     int8_t *y;

@@ -211,5 +211,6 @@ fully_connected = OpSpec(
         case((1, 1), weights(1, 1), weights(1)),
         case((2, 33), weights(3, 33), weights(3), attrs=FullyConnectedAttrs(0.0, 6.0)),
         case((1, 300), weights(2, 300, scale=0.1), weights(2), attrs=FullyConnectedAttrs(-1.0, 1.0)),
+        case((1, 48), weights(16, 48), weights(16)),
     ),
 )
