@@ -11,12 +11,11 @@ static void burnc_fully_connected_s8_m0_starts(const burnc_fully_connected_s8_m0
     int32_t k;
     for (k = 0; k < params->blocks; ++k) {
         const int8_t *const end = x + params->block;
-        uint32_t sum = 0u;
+        int32_t sum = 0;
         while (x != end) {
-            sum += (uint32_t)*x++;
+            sum += *x++;
         }
-        sum <<= 7;
-        starts[k] = 32768u - sum - (sum << 16);
+        starts[k] = 32768u - (uint32_t)sum * (128u + (128u << 16));
     }
 }
 
