@@ -144,11 +144,11 @@ def _holds(wanted: QuantParams, type_: TensorType) -> bool:
 def _absorb_own(graph: Graph, node: Node, own: OwnQuantization, consumers: Mapping[Value, list[Node]]) -> bool:
     """Rule 7."""
     readers = [consumers.get(value, []) for value in node.outputs]
+    if any(reader.op != "quantize" for here in readers for reader in here):
+        return False
     wanted = [{reader.output.type for reader in here} for here in readers]
     is_quantized = node.outputs[0].type.quant is not None
     if is_quantized or any(value in graph.results for value in node.outputs) or any(len(types) > 1 for types in wanted):
-        return False
-    if any(reader.op != "quantize" for here in readers for reader in here):
         return False
     twins = [None if v is None else _quantized_twin(v, DType.INT8, DType.INT16, DType.INT32) for v in node.inputs]
     builder = Builder(graph, operators(), anchor=node)

@@ -11,7 +11,8 @@ import pytest
 from onnx import helper
 
 from burnc.importers.onnx import import_onnx
-from burnc.ir import Array, DType, Graph, QuantParams
+from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType
+from burnc.ops import operators
 from burnc.ops.clip import ClipAttrs
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.passes import AbsorbEdges, AbsorbQdq, canonical_passes, run_passes
@@ -376,3 +377,13 @@ def test_a_bias_that_is_not_finite_keeps_the_operator_float() -> None:
     y = b.node("fully_connected", [b.node("dequantize", [x]), b.node("dequantize", [w]), bias])
     graph.outputs = [b.node("quantize", [y], quant=QuantParams.per_tensor(0.1))]
     assert run_passes(graph, [AbsorbQdq()]) == []
+
+
+def test_a_layer_with_memory_that_an_operator_of_several_results_reads_stays() -> None:
+    graph = Graph("net")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.FLOAT32, (3, 1, 2)))
+    held = [b.constant(name, np.ones((1, 4, 2 if name == "w" else 4), np.float32)) for name in ("w", "r")]
+    y, _ = b.nodes("rnn", [x, *held, None, None, None])
+    graph.outputs = b.nodes("top_k", [y])
+    assert AbsorbQdq().run(graph) == 0
