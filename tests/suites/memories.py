@@ -17,10 +17,10 @@ def with_memory(graph: RandomGraph, random: Random) -> tuple[RandomGraph, dict[s
     """The graph with one more output, and which input it becomes in the next run.
 
     Raises:
-        RejectedError: no input is float, or the numbers do not stay such.
+        RejectedError: no input is float, no other input remains, or the numbers do not stay such.
     """
     floats = sorted(name for name, array in graph.sample.items() if array.dtype.name == "float32")
-    if not floats:
+    if not floats or len(graph.makers) < 2:
         raise RejectedError
     name = random.choice(floats)
     fitting = [
