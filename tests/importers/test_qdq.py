@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
+import burnc
 from burnc.backends import device
 from burnc.importers.onnx import import_onnx
 from burnc.ir import DType, verify
@@ -153,3 +154,31 @@ def test_no_element_saturates_before_it_is_mixed(result_scale, op):
     (y,) = run_numpy(graph, x=quantize(x, graph.inputs[0].type)).values()
     steps = (dequantize(y, graph.outputs[0].type) - run_onnxruntime(model, x=x)["y"]) / result_scale
     assert np.abs(steps).max() < 1.01
+
+
+@requires_package("onnxruntime")
+@pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric", "align_corners"])
+@pytest.mark.parametrize("size", [96, 257, 23])
+def test_long_axes_do_not_drift(coordinates, size, tmp_path):
+    """Places in whole steps of 1/1024, which TFLite counts, lie several points apart at the end of such an axis."""
+    constants = {"s": np.array(0.02, np.float32), "z": np.array(3, np.int8), "sizes": np.array([1, 1, 3, size])}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["x_q"]),
+        helper.make_node("DequantizeLinear", ["x_q", "s", "z"], ["x_dq"]),
+        helper.make_node(
+            "Resize", ["x_dq", "", "", "sizes"], ["r"], mode="linear", coordinate_transformation_mode=coordinates
+        ),
+        helper.make_node("QuantizeLinear", ["r", "s", "z"], ["r_q"]),
+        helper.make_node("DequantizeLinear", ["r_q", "s", "z"], ["y"]),
+    ]
+    model = model_of(nodes, {"x": [1, 1, 2, 32]}, ["y"], constants)
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    loaded = burnc.load(path)
+    assert [n.op for n in loaded.graph.nodes] == ["resize"]
+    x = np.random.default_rng(0).uniform(-2.5, 2.5, (1, 1, 2, 32)).astype(np.float32)
+    result = loaded.run({"x": x})["y"]
+    wanted = quantize(run_onnxruntime(model, x=x)["y"], loaded.graph.outputs[0].type)
+    assert np.abs(result.astype(int) - wanted).max() <= 1
+    loaded.save(tmp_path / "again.onnx")
+    np.testing.assert_array_equal(burnc.load(tmp_path / "again.onnx").run({"x": x})["y"], result)

@@ -81,7 +81,15 @@ class Interpolation:
     exclude_outside: bool = False
 
     def axis(
-        self, number: int, n: int, m: int, scale: float, part: tuple[float, float], *, integer: bool = False
+        self,
+        number: int,
+        n: int,
+        m: int,
+        scale: float,
+        part: tuple[float, float],
+        *,
+        integer: bool = False,
+        stepped: bool = True,
     ) -> Axis:
         """How m points along an axis are made of n.
 
@@ -89,6 +97,7 @@ class Interpolation:
             scale: as a file gives it, where it may differ from m / n; 0 for that.
             part: from where to where in the input, for ``tf_crop_and_resize``: 0 is the first point, 1 the last.
             integer: weights in steps of 1/1024.
+            stepped: integer places are whole numbers of steps, as TFLite counts them, where it has the coordinates.
         """
         exact = Fraction(m, n)
         given = scale not in (0.0, float(np.float32(exact)))
@@ -98,7 +107,7 @@ class Interpolation:
             return Axis(number, *self._taps(n, m, at, min(1.0, float(exact))), inside)
         at = [COORDINATES[self.coordinates](i, Fraction(scale) if given else exact, n, m) for i in range(m)]
         if integer:
-            return Axis(number, *self._integer_taps(n, m, at, given))
+            return Axis(number, *self._integer_taps(n, m, at, stepped and not given))
         return Axis(number, *self._taps(n, m, at, min(1.0, scale if given else float(exact))))
 
     def _taps(self, n: int, m: int, at: Sequence[Fraction], shrinking: float) -> tuple[Array, Array]:
@@ -127,12 +136,12 @@ class Interpolation:
             weights = weights / weights.sum(1, keepdims=True)
         return np.clip(places, 0, n - 1).astype(np.int32), weights
 
-    def _integer_taps(self, n: int, m: int, at: Sequence[Fraction], given: bool) -> tuple[Array, Array]:
-        """TFLite's; where it has no such coordinates, the exact ones to the nearest step."""
+    def _integer_taps(self, n: int, m: int, at: Sequence[Fraction], stepped: bool) -> tuple[Array, Array]:
+        """TFLite's, whose step is rounded before it is counted; or the exact ones to the nearest step."""
         step = (ONE * n + m // 2) // m
         if self.coordinates == "align_corners" and m > 1:
             step = (ONE * (n - 1) + (m - 1) // 2) // (m - 1)
-        if given or self.coordinates not in ("half_pixel", "asymmetric", "align_corners"):
+        if not stepped or self.coordinates not in ("half_pixel", "asymmetric", "align_corners"):
             place = np.array([math.floor(x * ONE + HALF) for x in at])
         else:
             place = np.arange(m) * step + (step // 2 - ONE // 2 if self.coordinates == "half_pixel" else 0)

@@ -5,7 +5,8 @@ antialiasing shrinks), whose places and weights follow from the sizes alone. The
 reads them from tables.
 
 Sources: ONNX Resize-19; TFLite RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR; integers as TFLite Micro's reference kernels:
-weights in steps of 1/1024, the sum of 2-D products rounded once, halves away from zero.
+weights in steps of 1/1024, the sum of 2-D products rounded once, halves away from zero. TFLite counts places in such
+steps too, so that they drift along an axis; a node whose rounding is not TFLite's has the exact ones.
 """
 
 from __future__ import annotations
@@ -87,18 +88,22 @@ def _changed(a: ResizeAttrs, shape: Sequence[int]) -> list[int]:
     return [i for i, is_same in enumerate(same) if not is_same]
 
 
-def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False) -> list[Axis]:
-    """How the result is made along each axis that changes."""
+def axes(a: ResizeAttrs, shape: Sequence[int], *, integer: bool = False, stepped: bool = True) -> list[Axis]:
+    """How the result is made along each axis that changes; ``stepped``: integers count places as TFLite does."""
     how = Interpolation(a.mode, a.coordinates, a.rounding, a.cubic, a.antialias, a.exclude_outside)
     given, parts = a.scales or (0.0,) * len(shape), a.part or ((0.0, 1.0),) * len(shape)
     return [
-        how.axis(i, shape[i], a.shape[i], given[i], parts[i], integer=integer and a.mode == "linear")
+        how.axis(i, shape[i], a.shape[i], given[i], parts[i], integer=integer and a.mode == "linear", stepped=stepped)
         for i in _changed(a, shape)
     ]
 
 
+def _is_stepped(node: Node) -> bool:
+    return node.rounding == "tflm"
+
+
 def body(k: KernelBuilder, a: ResizeAttrs, x: Tensor, y: Tensor) -> None:
-    made = axes(a, x.shape, integer=k.quantized)
+    made = axes(a, x.shape, integer=k.quantized, stepped=_is_stepped(k.node))
     places = [k.table(f"place{axis.number}", axis.places) for axis in made]
     dtype = np.int32 if k.quantized else k.real.numpy
     weights = [k.table(f"weight{axis.number}", axis.weights.astype(dtype)) for axis in made]
@@ -162,7 +167,7 @@ def integer(node: Node, x: Integers) -> Integers:
     a: ResizeAttrs = node.attrs
     if a.mode == "nearest":
         return np.asarray(forward(np, a, x))
-    made = axes(a, x.shape, integer=True)
+    made = axes(a, x.shape, integer=True, stepped=_is_stepped(node))
     total = x.astype(np.int64)
     for axis in made:
         along = tuple(-1 if i == axis.number else 1 for i in range(x.ndim))
@@ -219,7 +224,7 @@ def from_onnx(node: FileNode) -> list[Value]:
         _part(node, chosen) if coordinates == CROP else (),
         node.attribute("extrapolation_value", 0.0) if coordinates == CROP else 0.0,
     )
-    return [node.emit("resize", [x], a)]
+    return [node.emit("resize", [x], a, rounding="half_away")]
 
 
 def _keep_aspect(node: FileNode, chosen: Sequence[int], shape: list[int], scales: list[float]) -> Array:
