@@ -291,3 +291,39 @@ def with_all_tensors(model: onnx.ModelProto) -> onnx.ModelProto:
     for node in copy.graph.node:
         copy.graph.output.extend(onnx.ValueInfoProto(name=n) for n in node.output if n and n not in declared)
     return copy
+
+
+def truth_of(model: onnx.ModelProto, feeds: dict[str, Array]) -> dict[str, Array]:
+    """Every tensor that a node computes, by onnxruntime, with the zero point where a NaN is quantized.
+
+    ONNX leaves that integer open. onnxruntime's is whatever the processor converts NaN to (-128 on x86), and what is
+    computed from it is as arbitrary.
+    """
+    truth = run_model(with_all_tensors(model), feeds)
+    undefined = {
+        node.input[0]
+        for node in model.graph.node
+        if node.op_type == "QuantizeLinear" and node.input[0] in truth and np.isnan(truth[node.input[0]]).any()
+    }
+    if not undefined:
+        return truth
+    return run_model(with_all_tensors(_with_zero_for_nan(model, {n: truth[n].dtype for n in undefined})), feeds)
+
+
+def _with_zero_for_nan(model: onnx.ModelProto, names: dict[str, Any]) -> onnx.ModelProto:
+    """The model whose QuantizeLinear nodes read 0 where those tensors are NaN; element types by name."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    del copy.graph.node[:]
+    for node in model.graph.node:
+        name = node.input[0] if node.input else ""
+        if node.op_type != "QuantizeLinear" or name not in names:
+            copy.graph.node.append(node)
+            continue
+        zero, is_nan, number = (f"{node.output[0]}.{part}" for part in ("zero", "is_nan", "number"))
+        copy.graph.initializer.append(numpy_helper.from_array(np.zeros((), names[name]), zero))
+        copy.graph.node.append(helper.make_node("IsNaN", [name], [is_nan], name=is_nan))
+        copy.graph.node.append(helper.make_node("Where", [is_nan, zero, name], [number], name=number))
+        copy.graph.node.append(node)
+        copy.graph.node[-1].input[0] = number
+    return copy

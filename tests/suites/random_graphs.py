@@ -35,7 +35,7 @@ from conformance.check import disagreement
 from suites.compiled_batch import Job, run_batch
 from suites.graph_judges import against_onnxruntime, against_reference, against_tflite_micro, against_truth, all_values
 from suites.memories import first_states, next_states, with_memory
-from suites.onnx_graphs import RandomGraph, RejectedError, run_model, with_all_tensors
+from suites.onnx_graphs import RandomGraph, RejectedError, truth_of
 from suites.qdq_styles import quantized_model
 from suites.random_onnx import random_graph
 from suites.recipe import RECIPES
@@ -158,7 +158,7 @@ def _faults(subject: Subject, folder: Path) -> Iterator[str]:
         for name, array in executable.run(taken).items():
             yield from (f"output {name}: {line}" for line in disagreement(array, values.get(name, array)))
         if not subject.is_quantized:
-            truth = run_model(with_all_tensors(subject.graph.model), {**arrays, **held})
+            truth = truth_of(subject.graph.model, {**arrays, **held})
             yield from against_truth(model.graph, {**taken, **held}, truth)
         held = next_states(model.graph, values)
         if quantized:

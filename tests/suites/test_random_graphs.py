@@ -7,6 +7,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import onnx.parser
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ import burnc
 from burnc.ops import onnx_mappings
 from requirements import requires, requires_package
 from suites.graph_judges import against_onnxruntime, against_reference, against_truth, all_values
-from suites.onnx_graphs import run_model, with_all_tensors
+from suites.onnx_graphs import truth_of
 from suites.random_graphs import judge_batch
 from suites.random_onnx import random_graph
 from suites.recipe import RECIPES
@@ -41,7 +42,7 @@ def test_numpy_equals_onnxruntime(random: Random) -> None:
         path = Path(folder) / "graph.onnx"
         path.write_bytes(graph.model.SerializeToString())
         model = burnc.load(path)
-    truth = run_model(with_all_tensors(graph.model), graph.sample)
+    truth = truth_of(graph.model, graph.sample)
     assert list(against_truth(model.graph, graph.sample, truth)) == []
 
 
@@ -56,7 +57,7 @@ def test_judges_see_one_wrong_number(tmp_path: Path) -> None:
     path.write_bytes(graph.model.SerializeToString())
     model = burnc.load(path)
     inputs = graph.inputs(0)
-    truth = run_model(with_all_tensors(graph.model), inputs)
+    truth = truth_of(graph.model, inputs)
     output = next(v for v in model.graph.outputs if v.type.dtype.is_float)
     truth[output.name] = truth[output.name] + np.float32(0.01)
     assert len(list(against_truth(model.graph, inputs, truth))) == 1
@@ -67,6 +68,44 @@ def test_judges_see_one_wrong_number(tmp_path: Path) -> None:
     values[value.name] = np.where(values[value.name] < 100, values[value.name] + 2, values[value.name] - 2)
     assert len(list(against_onnxruntime(small.graph, values))) >= 1
     assert len(list(against_reference(small.graph, values))) >= 1
+
+
+def _loaded(text: str, folder: Path) -> tuple[onnx.ModelProto, burnc.Model]:
+    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> g {text}')
+    path = folder / "graph.onnx"
+    path.write_bytes(model.SerializeToString())
+    return model, burnc.load(path)
+
+
+def test_small_sigmoids_are_judged_by_the_oracles_own_error(tmp_path: Path) -> None:
+    model, ours = _loaded(
+        "(float[500] x) => (float[1, 500] y) <int64[1] axes = {0}> { s = Sigmoid(x) y = Unsqueeze(s, axes) }", tmp_path
+    )
+    inputs = {"x": np.linspace(-30, -2, 500, dtype=np.float32)}
+    truth = truth_of(model, inputs)
+    assert list(against_truth(ours.graph, inputs, truth)) == []
+    wrong = {name: array + np.float32(2**-19) for name, array in truth.items()}
+    assert list(against_truth(ours.graph, inputs, wrong)) != []
+
+
+def test_no_number_is_quantized_to_the_zero_point(tmp_path: Path) -> None:
+    model, ours = _loaded(
+        """(int8[3] x) => (float[6] y, int8[3] z) <float scale = {0.5}, int8 zero = {7}> {
+            real = DequantizeLinear(x, scale, zero)
+            quotient = Div(real, real)
+            z = QuantizeLinear(quotient, scale, zero)
+            back = DequantizeLinear(z, scale, zero)
+            both = Concat<axis = 0>(real, back)
+            q = QuantizeLinear(both, scale, zero)
+            y = DequantizeLinear(q, scale, zero)
+        }""",
+        tmp_path,
+    )
+    inputs = {"x": np.array([7, 9, -20], np.int8)}
+    truth = truth_of(model, inputs)
+    assert truth["z"].tolist() == [7, 9, 9]
+    assert truth["y"].tolist() == [0, 1, -13.5, 0, 1, 1]
+    assert list(against_truth(ours.graph, inputs, truth)) == []
 
 
 STORED = "tensors of stored integers with parameters of their own: node tests, and models of onnxruntime's quantizer"
