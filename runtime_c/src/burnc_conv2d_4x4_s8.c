@@ -56,20 +56,22 @@ void burnc_conv2d_4x4_s8(const burnc_conv2d_4x4_s8_params *params, const int8_t 
         int32_t row = 0;
         int32_t column = 0;
         while (left > 0) {
-            const int32_t count = left < 4 ? left : 4;
+            int32_t count = 0;
             int32_t k;
-            for (k = 0; k < 4; ++k) {
-                rows[k] = k < count
-                              ? burnc_conv2d_4x4_s8_row(params, x, row, column, scratch + k * params->taps)
-                              : rows[count - 1];
-                if (k < count && ++column == window->out_w) {
+            do {
+                rows[count] = burnc_conv2d_4x4_s8_row(params, x, row, column, scratch + count * params->taps);
+                if (++column == window->out_w) {
                     column = 0;
                     ++row;
                 }
+                ++count;
+                --left;
+            } while (count < 4 && left > 0);
+            for (k = count; k < 4; ++k) {
+                rows[k] = rows[count - 1];
             }
             burnc_dot_4x4_s8(&layer, rows, count, y);
             y += count * params->out_channels;
-            left -= count;
         }
         x += window->in_h * window->in_w * params->in_channels;
     }

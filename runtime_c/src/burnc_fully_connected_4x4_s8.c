@@ -9,15 +9,20 @@ void burnc_fully_connected_4x4_s8(const burnc_fully_connected_4x4_s8_params *par
         params->taps,           params->out_channels, params->output_zero_point, params->activation_min,
         params->activation_max, params->weights,      params->constants};
     const int8_t *rows[4];
-    int32_t left;
-    for (left = params->batch; left > 0; left -= 4) {
-        const int32_t count = left < 4 ? left : 4;
+    int32_t left = params->batch;
+    while (left > 0) {
+        int32_t count = 0;
         int32_t k;
-        for (k = 0; k < 4; ++k) {
-            rows[k] = x + (k < count ? k : count - 1) * params->taps;
+        do {
+            rows[count] = x;
+            x += params->taps;
+            ++count;
+            --left;
+        } while (count < 4 && left > 0);
+        for (k = count; k < 4; ++k) {
+            rows[k] = rows[count - 1];
         }
         burnc_dot_4x4_s8(&layer, rows, count, y);
-        x += 4 * params->taps;
-        y += 4 * params->out_channels;
+        y += count * params->out_channels;
     }
 }

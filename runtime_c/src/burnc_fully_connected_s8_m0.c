@@ -73,7 +73,7 @@ static void burnc_fully_connected_s8_m0_next(const burnc_fully_connected_s8_m0_p
     const int32_t cut = place->rest != 0 && groups == place->groups ? 1 : 0;
     burnc_fully_connected_s8_m0_call(params, place, job, groups - cut);
     if (cut != 0) {
-        int8_t four[4];
+        int8_t four[4] = {0, 0, 0, 0};
         int8_t *const y = job->y;
         int32_t k;
         job->y = four;
@@ -81,6 +81,7 @@ static void burnc_fully_connected_s8_m0_next(const burnc_fully_connected_s8_m0_p
         for (k = 0; k < place->rest; ++k) {
             y[k] = four[k];
         }
+        job->y = y + place->rest;
     }
     place->groups -= groups;
 }

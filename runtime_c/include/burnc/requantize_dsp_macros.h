@@ -4,6 +4,7 @@
 #ifndef BURNC_REQUANTIZE_DSP_MACROS_H
 #define BURNC_REQUANTIZE_DSP_MACROS_H
 /* clang-format off */
+#ifdef __ASSEMBLER__
 
 /* Six instructions; \sum becomes the int8 result. */
     .macro requantize sum
@@ -34,5 +35,7 @@
     it      gt
     movgt   \sum, \high
     .endm
+
+#endif
 
 #endif
