@@ -45,7 +45,7 @@ help:
 
 # The Debian packages that the tests need; installed only where their commands or libraries are missing.
 .venv/ready-debian: .venv/python .ci/debian_packages
-	@.ci/debian_packages gcc g++ gcc-arm-none-eabi clang cppcheck cmake libvulkan1 mesa-vulkan-drivers \
+	@.ci/debian_packages gcc g++ gcc-arm-none-eabi clang libclang-rt-dev cppcheck cmake libvulkan1 mesa-vulkan-drivers \
 	    qemu-system-arm qemu-system-misc
 	touch $@
 
