@@ -21,6 +21,7 @@ from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.ops.spec import QUANTIZED, OwnQuantization, QuantRule, StaysFloatError
 from burnc.passes.headroom import can_be_scaled
+from burnc.passes.restore_names import is_as_written
 from burnc.passes.rewrite import remove_dead_nodes, replace_node
 
 WIDEST_BIAS = 2**46
@@ -38,7 +39,8 @@ class AbsorbQdq:
     3. Where the operator's rule asks for equal parameters, an input that differs is requantized first; where it asks
        for fixed parameters and the quantize has others, the result is requantized after, unless theirs are so coarse
        that a step would be lost. Over int16 such operators stay float: TFLite's tables lie several steps beside the
-       real functions, a softmax up to a hundred. So does what scales far apart would make overflow (``headroom``).
+       real functions, a softmax up to a hundred; but for those that burnc itself wrote, which are read as they were.
+       What scales far apart would make overflow (``headroom``) stays float as well.
     4. A bias is its dequantized int32 constant, or a finite float constant; it is quantized to the scale it must have.
        Over int16 it is int32 where the sums fit that, and then zeros where there is none; else int64.
     5. quantize after dequantize with the same parameters is nothing; with others it is one requantization.
@@ -86,7 +88,8 @@ class AbsorbQdq:
         if wanted is None or not _is_carried(readers[0].output, rule):
             return False
         fixed = rule.fixed_params(dtype, dtype)
-        if fixed is not None and (dtype is DType.INT16 or fixed.scale[0] > COARSEST * wanted.scale[0]):
+        is_coarse = fixed is not None and (dtype is DType.INT16 or fixed.scale[0] > COARSEST * wanted.scale[0])
+        if is_coarse and not (fixed == wanted and is_as_written(graph, node)):
             return False
         builder = Builder(graph, operators(), anchor=node)
         operands: list[Value | None] = []

@@ -45,6 +45,12 @@ class RestoreNames:
         return 1
 
 
+def is_as_written(graph: Graph, node: Node) -> bool:
+    """Whether burnc wrote the graph's file, with this node in it, which was quantized then."""
+    record = _record(graph.metadata.get(NAMES, ""))
+    return record is not None and any((op, name) == (node.op, node.name) for op, name, *_ in record[1])
+
+
 _Nodes = list[tuple[str, str, str, list[str]]]
 _Record = tuple[list[str], _Nodes, list[int]]
 
