@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 
-from burnc.errors import BurncError
+from burnc.errors import BurncError, UnsupportedError
+from burnc.importers.onnx import import_onnx
 from cases.run_model import run_model
 from conformance.check import disagreement
 from oracles.float_onnx import run_onnx, single_node_model
@@ -136,3 +138,12 @@ def test_opsets_after_the_mapped_one(opset: int):
     """Those that only onnx's reference knows yet are compared by the node tests; here, that they are read."""
     model = single_node_model("Softmax", X, opset=opset, axis=1)
     np.testing.assert_allclose(run_model(model, X)[0].sum(axis=1), 1, rtol=1e-5)
+
+
+def test_operators_that_the_standard_lacks_are_listed_together():
+    model = single_node_model("Relu", Y)
+    del model.graph.node[:]
+    model.graph.node.extend(helper.make_node(op, ["x"], [f"{op}_y"], f"n{op}") for op in ("Foo", "Relu", "Bar"))
+    model.graph.output[0].name = "Relu_y"
+    with pytest.raises(UnsupportedError, match=r"2 operators(.|\n)*'nFoo'(.|\n)*'nBar'"):
+        import_onnx(model)

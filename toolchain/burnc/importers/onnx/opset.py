@@ -8,7 +8,7 @@ from functools import cache
 import onnx
 from onnx import checker, defs, helper, shape_inference, version_converter
 
-from burnc.errors import ModelFileError
+from burnc.errors import ModelFileError, Unsupported, UnsupportedError
 from burnc.importers.onnx.reading import all_nodes, subgraphs
 from burnc.ops import onnx_mappings
 from burnc.ops.mapping import OldForm
@@ -27,11 +27,35 @@ def check(model: onnx.ModelProto, where: str) -> None:
 
     Raises:
         ModelFileError: the model breaks the standard.
+        UnsupportedError: lists the nodes whose operators the model's opset does not have.
     """
+    unknown = _unknown(model)
+    if unknown:
+        raise UnsupportedError(unknown, where=where)
     try:
         checker.check_model(model)
     except Exception as error:
         raise ModelFileError(f"the model breaks the ONNX standard: {first_lines(error)}", where=where) from error
+
+
+def _unknown(model: onnx.ModelProto) -> list[Unsupported]:
+    """The nodes at which the checker would stop one by one."""
+    opset = default_opset(model)
+    own = {function.name for function in model.functions if function.domain == ""}
+    return [
+        Unsupported(
+            node.name or next(iter(node.output), ""), node.op_type, f"opset {opset} of ONNX has no such operator"
+        )
+        for node in all_nodes(model.graph.node)
+        if opset is not None and node.domain == "" and node.op_type not in own and not _has(node.op_type, opset)
+    ]
+
+
+def _has(op: str, opset: int) -> bool:
+    try:
+        return not defs.get_schema(op, opset, "").deprecated
+    except defs.SchemaError:
+        return False
 
 
 def convert(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
