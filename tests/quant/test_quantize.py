@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from burnc.backends.numpy_reference import NumpyReference
 from burnc.errors import InputError, QuantizationError
 from burnc.importers import import_model
+from burnc.importers.onnx import import_onnx
 from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, print_graph
 from burnc.numerics import dequantize
 from burnc.numerics import quantize as quantize_values
@@ -284,3 +286,19 @@ def test_state_is_quantized_with_what_is_written_to_it():
         wanted = real.run({"x": sample})["y"]
         got = dequantize(integer.run({"x": quantize_values(sample, x8.type)})["y"], y8.type)
         np.testing.assert_allclose(got, wanted, atol=2 * y8.type.scale)
+
+
+def test_nothing_is_computed_from_constants_alone():
+    """A division by 255 of small numbers stays float (``headroom``); RNN's constant sequence is an activation."""
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[3, 5] x, float[1, 1, 2] h)
+        => (uint8[3, 5] y, float scale, uint8 zero, float[1, 1, 2] last)
+        <float[2, 1, 1] seq = {0.5, -1.0}, float[1, 2, 1] w = {0.3, -0.4}, float[1, 2, 2] r = {0.1, 0.2, -0.3, 0.4}> {
+            y, scale, zero = DynamicQuantizeLinear(x)
+            all, last = RNN<hidden_size = 2>(seq, w, r, , , h)
+        }"""
+    graph = import_onnx(onnx.parser.parse_model(text))
+    _, result = quantized(graph, {"x": 0.1 * normal(4, 3, 5), "h": normal(4, 1, 1, 2)})
+    constant = [n for n in result.graph.nodes if n.inputs and all(v.is_constant for v in n.present_inputs)]
+    assert constant == []
+    assert any(n.op == "rnn" and n.input(0).type.dtype is DType.INT8 for n in result.graph.nodes)
+    assert any(n.op == "div" and n.input(1).type.dtype is DType.FLOAT32 for n in result.graph.nodes)

@@ -18,7 +18,15 @@ from burnc.numerics import quantize as quantize_values
 from burnc.ops import operators, spec_of
 from burnc.ops.quantize import QuantizeAttrs
 from burnc.ops.spec import QuantRule
-from burnc.passes import AbsorbEdges, AbsorbQdq, DropIdentity, RemoveDeadCode, canonical_passes, run_passes
+from burnc.passes import (
+    AbsorbEdges,
+    AbsorbQdq,
+    DropIdentity,
+    FoldConstants,
+    RemoveDeadCode,
+    canonical_passes,
+    run_passes,
+)
 from burnc.passes.lower_batch_norm import LowerBatchNorm
 from burnc.quant.accumulators import check_accumulators
 from burnc.quant.groups import activation_params, why_not_int8, wide_params
@@ -97,6 +105,8 @@ def quantize(
     _insert_activations(result, nodes, {**chosen, **wide}, wide)
     edges = [AbsorbEdges()] if options.io_type == "int8" else []
     run_passes(result, [AbsorbQdq(), *edges, DropIdentity(), RemoveDeadCode()])
+    # A constant that a float neighbour reads, or that was quantized as an activation, would be computed in each run.
+    run_passes(result, [FoldConstants(dequantized=True), DropIdentity(), RemoveDeadCode()])
     left = [
         Unsupported(node.name, node.op, reasons.get(node.name) or "its neighbours are float")
         for node in result.nodes
