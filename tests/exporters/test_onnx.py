@@ -236,6 +236,30 @@ def test_int8_outputs_that_are_copies_stay_int8():
         np.testing.assert_array_equal(found[name], array)
 
 
+def test_an_int8_state_that_outputs_copy_stays_int8():
+    """Also where what is written to it is an output."""
+    quant = QuantParams.per_tensor(0.1, 3)
+    graph = Graph("memory")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT8, (2,), quant))
+    state = b.state("held", x.type)
+    copy = b.node("identity", [state.read], outputs=["copy"], quant=quant)
+    state.write = b.node("add", [state.read, x], outputs=["y"], quant=quant)
+    graph.outputs = [copy, state.write]
+    again = _read_back(onnx_bytes(graph))
+    assert print_graph(again).splitlines() == print_graph(graph).splitlines()
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_one_hot_of_one_number_comes_back(axis):
+    graph = Graph("number")
+    b = Builder(graph, operators())
+    number = b.input("number", TensorType(DType.INT64, ()))
+    row = b.node("one_hot", [number], operators()["one_hot"].attrs(depth=4, axis=axis, wraps=True))
+    graph.outputs = [b.node("neg", [row], outputs=["y"])]
+    assert print_graph(_read_back(onnx_bytes(graph))) == print_graph(graph)
+
+
 @pytest.mark.parametrize("ending", ["scale", "zero_point", "real", "quantized", "dequantized"])
 def test_names_that_the_file_needs_may_be_taken(ending):
     quant = QuantParams.per_tensor(0.1, 3)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,21 @@ def from_onnx(node: FileNode) -> list[Value]:
         return [node.emit("where", [hit, on, off])]
     values = node.constant(2, "the values").reshape(-1)
     a = OneHotAttrs(depth, str(values.dtype), axis, *_plain(values[::-1]), wraps=True)
-    return [node.emit("one_hot", [_numbers(node)], a)]
+    numbers = _numbers(node)
+    alone = _before_row(numbers)
+    if alone is None or not -2 <= axis <= 1:
+        return [node.emit("one_hot", [numbers], a)]
+    along = 0 if axis in (0, -2) else -1
+    row = node.emit("one_hot", [alone], replace(a, axis=along), last=False)
+    shape = (depth, 1) if along == 0 else (1, depth)
+    return [node.emit("reshape", [row], node.builder.operators["reshape"].attrs(shape))]
+
+
+def _before_row(numbers: Value) -> Value | None:
+    """The number alone of which a file, for want of another form, makes a row of one (``to_onnx``)."""
+    source = numbers.producer
+    is_row = source is not None and source.op == "reshape" and numbers.type.shape == (1,)
+    return source.input(0) if source is not None and is_row and source.input(0).type.rank == 0 else None
 
 
 def hardmax(node: FileNode) -> list[Value]:
@@ -120,7 +134,7 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
         return
     # ONNX wants an axis of numbers.
     row = w.emit("Reshape", [w.input(node, 0), w.constant(np.array([1], np.int64), "row")])
-    rows = w.emit("OneHot", [row, depth, values])
+    rows = w.emit("OneHot", [row, depth, values], axis=a.axis)
     w.emit("Reshape", [rows, w.constant(np.array([a.depth], np.int64), "shape")], [w.output(node)])
 
 

@@ -319,8 +319,9 @@ class AbsorbEdges:
 
     def run(self, graph: Graph) -> int:
         changed = sum(_absorb_input(graph, v) for v in list(graph.inputs) if _may_be_quantized(graph, v))
-        changed += sum(_absorb_output(graph, v) for v in list(graph.outputs) if _may_be_quantized(graph, v))
+        # What outputs copy is quantized by now, and has a name of its own.
         changed += sum(_absorb_state(graph, s) for s in graph.states if _may_be_quantized(graph, s.read))
+        changed += sum(_absorb_output(graph, v) for v in list(graph.outputs) if _may_be_quantized(graph, v))
         remove_dead_nodes(graph)
         return changed
 
@@ -351,7 +352,7 @@ def _absorb_output(graph: Graph, value: Value) -> bool:
         return False
     if twin.is_constant and (twin.type.quant is None or twin.type.quant.axis is not None):
         return False
-    if twin in graph.results or twin in graph.given:  # which keeps its own name
+    if twin in graph.outputs or twin in graph.given:  # which keeps its own name
         node = value.producer
         assert node is not None
         replace_node(Builder(graph, operators(), anchor=node), node, twin)
