@@ -326,12 +326,10 @@ def test_one_tensor_dequantized_twice_with_other_parameters():
 @pytest.mark.parametrize(
     ("op_type", "inputs", "rest", "why"),
     [
-        ("MaxPool", {"x": ones(1, 1, 2, 2, 2)}, {"kernel_shape": [2, 2, 2]}, "1-D and 2-D"),
         ("MaxPool", {"x": ones(1, 1, 4)}, {"kernel_shape": [2], "pads": [-1, 0]}, "negative pads"),
         ("BatchNormalization", {n: ones(2) for n in "xgbmv"}, {}, "2 to 4 axes"),
         ("Cast", {"x": ones(2)}, {"to": TensorProto.STRING}, "not supported"),
         ("Pad", {"x": ones(2), "p": np.array([1, 1], np.int64)}, {}, "must be constant"),
-        ("QuantizeLinear", {"x": ones(2), "s": np.array(1, F32)}, {}, "must be constant"),
     ],
 )
 def test_what_is_refused_says_why(op_type: str, inputs: dict[str, Any], rest: dict[str, Any], why: str):

@@ -65,9 +65,14 @@ def _check_values(dims: Mapping[str, int], batch: int | None) -> None:
 
 
 def _dynamic(value: onnx.ValueInfoProto) -> Iterator[tuple[int, Dimension, str]]:
-    """(axis, dimension, "input:axis") of the dimensions without a value; a 0 is one, as the standard says."""
-    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-        if not dim.HasField("dim_value") or dim.dim_value < 0:
+    """(axis, dimension, "input:axis") of the dimensions without a value.
+
+    A batch of 0 is one: exporters write it where they do not know. Elsewhere a 0 is a size.
+    """
+    dims = value.type.tensor_type.shape.dim
+    for axis, dim in enumerate(dims):
+        is_unknown_batch = axis == 0 and len(dims) > 1 and dim.dim_value == 0
+        if not dim.HasField("dim_value") or dim.dim_value < 0 or is_unknown_batch:
             yield axis, dim, f"{value.name}:{axis}"
 
 
