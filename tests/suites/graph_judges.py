@@ -178,15 +178,40 @@ def _differing(nodes: list[Node], values: Mapping[str, Array]) -> Iterator[str]:
 
 
 def _within_lsb(node: Node, values: Mapping[str, Array], result: Array, value: Value) -> list[str]:
-    """What is no number (0 / 0) has no integer that is right."""
+    """What is no number (0 / 0) has no integer that is right; ``_after_saturation`` is not counted either."""
     got = values[value.name]
     if value.type.quant is None:
         return disagreement(_forgiven(got, result, ABSOLUTE_ERROR.get(node.op, 0.0)), result)
     wanted = quantize(result, value.type)
     near = np.abs(got.astype(np.int64) - wanted) <= _allowed(node, value)
     if not near.all():
-        near |= np.isnan(_real_results(node, values)[node.outputs.index(value)])
+        index, real = node.outputs.index(value), _real_results(node, values)
+        near |= np.isnan(real[index])
+        if _operators_in(node) > 1:
+            near |= _after_saturation(node, real[0], index)
     return disagreement(np.where(near, wanted, got), wanted)
+
+
+def _after_saturation(node: Node, real: Array, index: int) -> Array:
+    """Where a layer with memory has gone on from a state that left its integers' range, and floats hold.
+
+    Args:
+        real: its first result, [steps, directions, batch, features], in floats.
+        index: of the result that is asked about.
+    """
+    type_ = node.outputs[0].type
+    if type_.quant is None or real.ndim != 4:
+        return np.zeros(node.outputs[index].type.shape, np.bool_)
+    low, high = type_.dtype.limits
+    stored = real / type_.scale + type_.zero_point
+    lost = ((stored < low - 0.5) | (stored > high + 0.5)).any(axis=-1, keepdims=True)
+    after, ended = np.zeros_like(lost), np.zeros_like(lost[0])
+    for way in range(lost.shape[1]):
+        order = slice(None, None, -1 if way == 1 or node.attrs.direction == "reverse" else 1)
+        before = np.logical_or.accumulate(lost[order, way], axis=0)[:-1]
+        after[order, way][1:] = before
+        ended[way] = before[-1] if len(before) else False
+    return np.broadcast_to(ended if index else after, node.outputs[index].type.shape)
 
 
 def _is_real(node: Node) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import onnx.parser
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import burnc
+from burnc.ir import QuantParams
 from burnc.ops import onnx_mappings
 from requirements import requires, requires_package
 from suites.graph_judges import against_onnxruntime, against_reference, against_truth, all_values
@@ -106,6 +109,31 @@ def test_no_number_is_quantized_to_the_zero_point(tmp_path: Path) -> None:
     assert truth["z"].tolist() == [7, 9, 9]
     assert truth["y"].tolist() == [0, 1, -13.5, 0, 1, 1]
     assert list(against_truth(ours.graph, inputs, truth)) == []
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_a_memory_that_saturates_is_judged_up_to_there(tmp_path: Path, direction: str) -> None:
+    ways = 2 if direction == "bidirectional" else 1
+    _, ours = _loaded(
+        f"""(float[4, 1, 2] x) => (float[4, {ways}, 1, 2] y, float[{ways}, 1, 2] h)
+        <float[{ways}, 2, 2] w = {{{", ".join(["0.9, 0.1, -0.2, 0.8"] * ways)}}},
+         float[{ways}, 2, 2] r = {{{", ".join(["0.9, -0.3, 0.5, 0.9"] * ways)}}}> {{
+            y, h = RNN<hidden_size = 2, direction = "{direction}">(x, w, r)
+        }}""",
+        tmp_path,
+    )
+    small = ours.quantize({"x": np.linspace(-0.2, 0.2, 40, dtype=np.float32).reshape(5, 4, 1, 2)})
+    inputs = small.inputs([{"x": np.full((4, 1, 2), 0.2, np.float32)}])[0]
+    (node,) = (n for n in small.graph.nodes if n.op == "rnn")
+    scale = 0.1 / 127  # 0.1 at most, which the first step leaves already
+    for value in node.outputs:
+        value.type = replace(value.type, quant=QuantParams.per_tensor(scale, 0))
+    values = all_values(small.graph, inputs)
+    assert list(against_onnxruntime(small.graph, values)) == []
+    first = -1 if direction == "reverse" else 0
+    values[node.outputs[0].name] = values[node.outputs[0].name].copy()
+    values[node.outputs[0].name][first, 0] -= 20
+    assert len(list(against_onnxruntime(small.graph, values))) == 1
 
 
 STORED = "tensors of stored integers with parameters of their own: node tests, and models of onnxruntime's quantizer"
