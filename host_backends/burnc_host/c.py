@@ -69,11 +69,15 @@ class CExecutable:
         self._program = program
         folder = Path(tempfile.mkdtemp(prefix="burnc-c-"))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        for name, text in emit_c(program).items():
+        files = emit_c(program)
+        for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
+        # In one piece: a compiler's start and its reading of headers cost more than a small kernel.
+        whole = folder / "all_sources.c"
+        whole.write_text("".join(f'#include "{name}"\n' for name in sorted(files) if name.endswith(".c")))
         compiler = find_host_compiler()
         flags = [*CODE_FLAGS, OPTIMIZE_FLAGS["balanced"], "-fPIC"]
-        objects = compile_objects(compiler, sorted(folder.glob("*.c")), out_dir=folder / "objects", flags=flags)
+        objects = compile_objects(compiler, [whole], out_dir=folder / "objects", flags=flags)
         library = link_shared_library(compiler, objects, output=folder / "model.so")
         self._library = ctypes.CDLL(str(library))
         self._run = self._library[f"{PREFIX}_run"]
