@@ -204,7 +204,7 @@ def _after_saturation(node: Node, real: Array, index: int) -> Array:
         return np.zeros(node.outputs[index].type.shape, np.bool_)
     low, high = type_.dtype.limits
     stored = real / type_.scale + type_.zero_point
-    lost = ((stored < low - 0.5) | (stored > high + 0.5)).any(axis=-1, keepdims=True)
+    lost = np.asarray(((stored < low - 0.5) | (stored > high + 0.5)).any(axis=-1, keepdims=True))
     after, ended = np.zeros_like(lost), np.zeros_like(lost[0])
     for way in range(lost.shape[1]):
         order = slice(None, None, -1 if way == 1 or node.attrs.direction == "reverse" else 1)

@@ -122,8 +122,9 @@ def test_a_memory_that_saturates_is_judged_up_to_there(tmp_path: Path, direction
         }}""",
         tmp_path,
     )
-    small = ours.quantize({"x": np.linspace(-0.2, 0.2, 40, dtype=np.float32).reshape(5, 4, 1, 2)})
-    inputs = small.inputs([{"x": np.full((4, 1, 2), 0.2, np.float32)}])[0]
+    small = ours.quantize({"x": np.linspace(-1, 1, 40, dtype=np.float32).reshape(5, 4, 1, 2)})
+    x = np.array([1, -0.5, -0.5, 1], np.float32)  # the state turns back, from another place than the float one
+    inputs = small.inputs([{"x": np.stack([x, x], axis=-1)[:, None]}])[0]
     (node,) = (n for n in small.graph.nodes if n.op == "rnn")
     scale = 0.1 / 127  # 0.1 at most, which the first step leaves already
     for value in node.outputs:
