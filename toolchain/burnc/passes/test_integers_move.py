@@ -64,7 +64,7 @@ def test_activation_with_several_scales_stays() -> None:
 def test_activation_of_a_type_that_cannot_be_moved_stays() -> None:
     graph = Graph("net")
     b = Builder(graph, operators())
-    x = b.input("x", TensorType(DType.UINT16, (3, 2, 2), PER_TENSOR))
+    x = b.input("x", TensorType(DType.INT32, (3, 2, 2), PER_TENSOR))
     graph.outputs = [b.node("transpose", [b.node("dequantize", [x])], TransposeAttrs((2, 0, 1)), outputs=["y"])]
     assert IntegersMove().run(graph) == 0
     verify(graph)
