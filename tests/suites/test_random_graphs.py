@@ -147,6 +147,7 @@ NOT_DRAWN = {
     "DequantizeLinear": "in the QDQ graphs",
     "DynamicQuantizeMatMul": STORED,
     "MatMulIntegerToFloat": STORED,
+    "MaxRoiPool": "its cases, against onnxruntime (tests/conformance)",
     "MaxUnpool": "node tests",
     "OptionalGetElement": "its operand has no tensor type",
     "QGemm": STORED,
