@@ -73,8 +73,9 @@ def thumb_objects(exported, tmp_path_factory):
     def objects(model):
         folder = tmp_path_factory.mktemp(model)
         made = []
-        for source in exported(model).sources:
-            made.append(folder / f"{source.stem}.o")
+        model = exported(model)
+        for source in [*model.sources, *sorted(model.folder.glob(f"{model.prefix}*.S"))]:
+            made.append(folder / f"{source.name}.o")
             flags = [*THUMB, *CODE_FLAGS, "-O2", *STRICT, "-Wstack-usage=1024"]
             run_tool("arm-none-eabi-gcc", *flags, "-c", source, "-o", made[-1])
         return made

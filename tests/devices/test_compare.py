@@ -63,7 +63,9 @@ def broken_c(program: Program) -> dict[str, str]:
     element = f"{block}->memory.s8[{offset + int(np.ravel_multi_index(PLACE, value.type.shape))}]"
     fault = f"    if ({element} > {LARGE}) {{\n        {element} -= 1;\n    }}\n"
     name = f"{program.prefix}.c"
-    files[name], count = re.subn(rf"(/\* \d+: add {BROKEN}, .*\n.*;\n)", lambda m: m[1] + fault, files[name])
+    files[name], count = re.subn(
+        rf"(/\* \d+: add {BROKEN}, .*\n(?:.*[^;]\n)*.*;\n)", lambda m: m[1] + fault, files[name]
+    )
     assert count == 1
     return files
 

@@ -64,7 +64,7 @@ def test_mnist_is_flashed_and_validated_on_20_digits(mnist):
         digits = ("--inputs", DIGITS / "digits.npz", "--count", "20")
         (target,) = run("validate", mnist, "--on", f"serial:{port}", *digits, "--json").json["targets"]
         assert (target["name"], target["verdict"], target["inputs"]) == (f"serial:{port}", "bit-exact", 20)
-        assert 80 < target["latency_ms"] < 95
+        assert 20 < target["latency_ms"] < 95
         again = run("flash", mnist, "--board", "pico", "--port", port)
         assert "the board holds them already" in again.stdout
 

@@ -39,7 +39,7 @@ def assert_bit_exact(model: Model, board: str, count: int) -> None:
         assert (report.engine, report.unit, report.latency_ms) == ("qemu", "instructions", None)
         assert sum(layer.cycles for layer in report.layers) == report.cycles
     assert reports[0].layers == reports[1].layers  # to the instruction
-    assert all(layer.cycles > layer.macs / 2 for layer in reports[0].layers)
+    assert all(layer.cycles > layer.macs / 16 for layer in reports[0].layers)  # the widest instruction there is
 
 
 @pytest.mark.parametrize("board", BOARDS)

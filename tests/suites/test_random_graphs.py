@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import burnc
+from burnc.errors import UnsupportedError
 from burnc.ir import QuantParams
 from burnc.ops import onnx_mappings
 from requirements import requires, requires_package
@@ -44,7 +45,11 @@ def test_numpy_equals_onnxruntime(random: Random) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "graph.onnx"
         path.write_bytes(graph.model.SerializeToString())
-        model = burnc.load(path)
+        try:
+            model = burnc.load(path)
+        except UnsupportedError as error:
+            assert "align_corners leaves open" in str(error)
+            return
     truth = truth_of(graph.model, graph.sample)
     assert list(against_truth(model.graph, graph.sample, truth)) == []
 
