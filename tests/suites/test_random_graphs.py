@@ -48,7 +48,8 @@ def test_numpy_equals_onnxruntime(random: Random) -> None:
         try:
             model = burnc.load(path)
         except UnsupportedError as error:
-            assert "align_corners leaves open" in str(error)
+            if "align_corners leaves open" not in str(error):
+                raise
             return
     truth = truth_of(graph.model, graph.sample)
     assert list(against_truth(model.graph, graph.sample, truth)) == []
