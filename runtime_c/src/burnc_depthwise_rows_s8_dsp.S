@@ -67,18 +67,6 @@
     smlatt  r6, r8, r12, r6
     .endm
 
-    .macro finish sum
-    ldm     r0!, {r7, r8, r9, r10}
-    requantize \sum
-    .endm
-
-    .macro finish_general sum
-    ldm     r0!, {r7, r8, r9, r10}
-    sbfx    r2, r10, #8, #1
-    mvn     r2, r2
-    requantize_general \sum, r2
-    .endm
-
     .section .text.burnc_depthwise_rows_s8_dsp, "ax", %progbits
     .global burnc_depthwise_rows_s8_dsp
     .type burnc_depthwise_rows_s8_dsp, %function
@@ -110,25 +98,7 @@ burnc_depthwise_rows_s8_dsp:
     adds    r0, r0, #4
     str     r0, [sp, #BURNC_DISTANCE]
     ldr     r0, [sp, #BURNC_CONSTANTS_NOW]
-    ldr     r7, [sp, #BURNC_IS_GENERAL]
-    cmp     r7, #0
-    bne     1f
-    finish  r3
-    finish  r4
-    finish  r5
-    finish  r6
-    b       2f
-1:
-    finish_general r3
-    finish_general r4
-    finish_general r5
-    finish_general r6
-    ldrd    r8, r9, [sp, #BURNC_LOW]
-    clamp   r3, r8, r9
-    clamp   r4, r8, r9
-    clamp   r5, r8, r9
-    clamp   r6, r8, r9
-2:
+    requantize_four BURNC_IS_GENERAL, BURNC_LOW, r2
     ldr     r2, [sp, #BURNC_Y]
     strb    r3, [r2]
     strb    r4, [r2, #1]

@@ -41,18 +41,6 @@
     channel r10, r6
     .endm
 
-    .macro finish sum
-    ldm     r0!, {r7, r8, r9, r10}
-    requantize \sum
-    .endm
-
-    .macro finish_general sum
-    ldm     r0!, {r7, r8, r9, r10}
-    sbfx    r1, r10, #8, #1
-    mvn     r1, r1
-    requantize_general \sum, r1
-    .endm
-
     .section .text.burnc_dot_1x4_s8_dsp, "ax", %progbits
     .global burnc_dot_1x4_s8_dsp
     .type burnc_dot_1x4_s8_dsp, %function
@@ -78,25 +66,7 @@ burnc_dot_1x4_s8_dsp:
     bne     1b
     str     r1, [sp, #BURNC_WEIGHTS]
     ldr     r0, [sp, #BURNC_CONSTANTS]
-    ldr     r7, [sp, #BURNC_IS_GENERAL]
-    cmp     r7, #0
-    bne     2f
-    finish  r3
-    finish  r4
-    finish  r5
-    finish  r6
-    b       3f
-2:
-    finish_general r3
-    finish_general r4
-    finish_general r5
-    finish_general r6
-    ldrd    r8, r9, [sp, #BURNC_LOW]
-    clamp   r3, r8, r9
-    clamp   r4, r8, r9
-    clamp   r5, r8, r9
-    clamp   r6, r8, r9
-3:
+    requantize_four BURNC_IS_GENERAL, BURNC_LOW, r1
     str     r0, [sp, #BURNC_CONSTANTS]
     ldrd    r1, r2, [sp, #BURNC_Y]
     strb    r3, [r1], #1

@@ -36,6 +36,30 @@
     movgt   \sum, \high
     .endm
 
+/* The sums r3 to r6 with the constants that r0 points to, in the form and with the limits that the stack holds. */
+    .macro requantize_four is_general, low, mask
+    ldr     r7, [sp, #\is_general]
+    cmp     r7, #0
+    bne     1f
+    .irp    sum, r3, r4, r5, r6
+    ldm     r0!, {r7, r8, r9, r10}
+    requantize \sum
+    .endr
+    b       2f
+1:
+    .irp    sum, r3, r4, r5, r6
+    ldm     r0!, {r7, r8, r9, r10}
+    sbfx    \mask, r10, #8, #1
+    mvn     \mask, \mask
+    requantize_general \sum, \mask
+    .endr
+    ldrd    r8, r9, [sp, #\low]
+    .irp    sum, r3, r4, r5, r6
+    clamp   \sum, r8, r9
+    .endr
+2:
+    .endm
+
 #endif
 
 #endif
