@@ -9,8 +9,8 @@ import numpy as np
 
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
-from burnc.codegen.rows.pairs_m0 import BLOCK_WEIGHTS_SUM, CORES, accumulator_bounds
-from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8
+from burnc.codegen.rows.pairs_m0 import BLOCK_WEIGHTS_SUM, CORES
+from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8, sum_bounds
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
 from burnc.numerics import quantize_multiplier
 
@@ -85,7 +85,7 @@ def _scaling(node: Node) -> ExactScaling | None:
     if (quant is not None and quant.axis is not None) or factors.size != 1:
         return None
     multiplier, shift = quantize_multiplier(float(factors[0]))
-    least, most = accumulator_bounds(node)
+    least, most = sum_bounds(node)
     clamp = clamp_fields(node)
     limits = (node.output.type.zero_point, clamp["activation_min"], clamp["activation_max"])
     one = [np.array([v], np.int64) for v in (multiplier, shift)]

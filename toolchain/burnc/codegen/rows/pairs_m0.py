@@ -10,10 +10,9 @@ import numpy as np
 
 from burnc.codegen.program import FieldValue, Params
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
-from burnc.codegen.rows.row import Emitter, clamp_fields, folded_bias
+from burnc.codegen.rows.row import Emitter, channel_scales, clamp_fields, folded_bias, sum_bounds
 from burnc.codegen.straight_line import GroupCode, code_text, group_code
 from burnc.ir import Array, Node
-from burnc.numerics import quantize_multiplier
 
 CORES = ("cortex-m0", "cortex-m0plus")
 CODE_MODES = ("balanced", "speed")
@@ -23,25 +22,11 @@ _BLOCKS_AT_ONCE = 4
 _MOST_PAIRS = 32
 
 
-def accumulator_bounds(node: Node) -> tuple[Array, Array]:
-    """The least and the greatest sum of each output, of raw int8 inputs with their zero point in the bias.
-
-    Padding is that zero point, so a tap outside the input is as one inside it.
-    """
-    data = node.input(1).data
-    assert data is not None
-    w, bias = data.reshape(data.shape[0], -1).astype(np.int64), folded_bias(node).astype(np.int64)
-    least: Array = bias - (128 * np.maximum(w, 0) - 127 * np.minimum(w, 0)).sum(axis=1)
-    most: Array = bias + (127 * np.maximum(w, 0) - 128 * np.minimum(w, 0)).sum(axis=1)
-    return least, most
-
-
 @functools.lru_cache(maxsize=256)
 def exact_scaling(node: Node) -> ExactScaling | None:
-    """Constants that requantize the sums of each output channel, or None; as accumulator_bounds says."""
-    factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), (node.input(1).type.shape[0],))
-    pairs = np.array([quantize_multiplier(float(f)) for f in factors], np.int64)
-    least, most = accumulator_bounds(node)
+    """Constants that requantize the sums of each output channel, or None; as sum_bounds says."""
+    pairs = np.array(channel_scales(node), np.int64)
+    least, most = sum_bounds(node)
     clamp = clamp_fields(node)
     limits = (node.output.type.zero_point, clamp["activation_min"], clamp["activation_max"])
     return next(

@@ -161,3 +161,16 @@ def folded_bias(node: Node) -> Array:
         total = total + bias.data.astype(np.int64)
     folded: Array = (((total + 2**31) & 0xFFFFFFFF) - 2**31).astype(np.int32)
     return folded
+
+
+def sum_bounds(node: Node) -> tuple[Array, Array]:
+    """The least and the greatest sum of each output, of raw int8 inputs with their zero point in the bias.
+
+    Padding is that zero point, so a tap outside the input is as one inside it.
+    """
+    data = node.input(1).data
+    assert data is not None
+    w, bias = data.reshape(data.shape[0], -1).astype(np.int64), folded_bias(node).astype(np.int64)
+    least: Array = bias - (128 * np.maximum(w, 0) - 127 * np.minimum(w, 0)).sum(axis=1)
+    most: Array = bias + (127 * np.maximum(w, 0) - 128 * np.minimum(w, 0)).sum(axis=1)
+    return least, most

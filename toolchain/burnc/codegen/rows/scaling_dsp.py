@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from burnc.codegen.rows.pairs_m0 import accumulator_bounds
-from burnc.codegen.rows.row import channel_scales, clamp_fields, folded_bias
+from burnc.codegen.rows.row import channel_scales, clamp_fields, folded_bias, sum_bounds
 from burnc.ir import Array, Node
 from burnc.numerics import multiply_by_quantized_multiplier
 
@@ -26,7 +25,7 @@ def has_dsp_scaling(node: Node) -> bool:
 
 def _constant_results(node: Node) -> list[int | None]:
     """Without zero point, of channels that have only one result."""
-    least, most = accumulator_bounds(node)
+    least, most = sum_bounds(node)
     found: list[int | None] = []
     for (multiplier, shift), low, high in zip(channel_scales(node), least, most, strict=True):
         ends = multiply_by_quantized_multiplier(np.array([low, high], np.int32), multiplier, shift)
