@@ -77,14 +77,6 @@ static void burnc_conv2d_s8_dsp_pointwise(const burnc_conv2d_s8_dsp_params *para
     }
 }
 
-static int32_t burnc_conv2d_s8_dsp_is_pointwise(const burnc_window *window) {
-    return window->kernel_h * window->kernel_w == 1 && window->stride_h * window->stride_w == 1 &&
-                   window->in_h == window->out_h && window->in_w == window->out_w && window->pad_top == 0 &&
-                   window->pad_left == 0
-               ? 1
-               : 0;
-}
-
 static void burnc_conv2d_s8_dsp_image(const burnc_conv2d_s8_dsp_params *params, const int8_t *x,
                                       burnc_dot_2x2_s8_dsp_job *job, uint32_t *scratch) {
     const burnc_window *const window = &params->window;
@@ -128,7 +120,7 @@ void burnc_conv2d_s8_dsp(const burnc_conv2d_s8_dsp_params *params, const int8_t 
     job.distance = 0u;
     job.limits = params->limits;
     job.is_odd = (uint32_t)params->out_channels & 1u;
-    if (burnc_conv2d_s8_dsp_is_pointwise(window) != 0) {
+    if (burnc_window_is_pointwise(window) != 0) {
         burnc_conv2d_s8_dsp_pointwise(params, x, &job, scratch);
         return;
     }

@@ -34,15 +34,6 @@ static void burnc_conv2d_s8_mve_window(const burnc_conv2d_s8_mve_params *params,
     }
 }
 
-static int32_t burnc_conv2d_s8_mve_is_pointwise(const burnc_conv2d_s8_mve_params *params) {
-    const burnc_window *const window = &params->window;
-    return window->kernel_h * window->kernel_w == 1 && window->stride_h * window->stride_w == 1 &&
-                   window->in_h == window->out_h && window->in_w == window->out_w && window->pad_top == 0 &&
-                   window->pad_left == 0 && params->in_channels == 16 * params->chunks
-               ? 1
-               : 0;
-}
-
 static void burnc_conv2d_s8_mve_pointwise(const burnc_conv2d_s8_mve_params *params,
                                           const burnc_dot_4_s8_mve_layer *layer, const int8_t *x, int8_t *y) {
     int32_t left = params->window.batch * params->window.in_h * params->window.in_w;
@@ -61,7 +52,7 @@ void burnc_conv2d_s8_mve(const burnc_conv2d_s8_mve_params *params, const int8_t 
                                             params->weights, params->constants};
     int8_t *const second = scratch + 16 * params->chunks;
     int32_t n;
-    if (burnc_conv2d_s8_mve_is_pointwise(params) != 0) {
+    if (burnc_window_is_pointwise(window) != 0 && params->in_channels == 16 * params->chunks) {
         burnc_conv2d_s8_mve_pointwise(params, &layer, x, y);
         return;
     }

@@ -46,4 +46,13 @@ static inline burnc_taps burnc_taps_inside(int32_t origin, int32_t dilation, int
     return taps;
 }
 
+/* Whether each output pixel looks at the input pixel in its own place alone. */
+static inline int32_t burnc_window_is_pointwise(const burnc_window *window) {
+    return window->kernel_h * window->kernel_w == 1 && window->stride_h * window->stride_w == 1 &&
+                   window->in_h == window->out_h && window->in_w == window->out_w && window->pad_top == 0 &&
+                   window->pad_left == 0
+               ? 1
+               : 0;
+}
+
 #endif
