@@ -90,3 +90,9 @@ def test_shape_arithmetic_follows_the_bound_sizes():
     graph = import_onnx(model_of(nodes, {"x": ["N", 2, 3]}, ["y"], constants), batch=2)
     assert [n.op for n in graph.nodes] == ["reshape"]
     assert graph.outputs[0].type.shape == (2, 6)
+
+
+def test_a_batch_of_0_is_unknown_unless_the_user_says_0():
+    unknown = import_onnx(_relu(x=[0, 3]))
+    assert unknown.inputs[0].type.shape == (1, 3)
+    assert import_onnx(_relu(x=[0, 3]), dims={"x:0": 0}).inputs[0].type.shape == (0, 3)

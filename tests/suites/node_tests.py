@@ -176,7 +176,13 @@ def load(case: Case, folder: Path) -> Graph:
     """The case's graph in canonical form; edges keep the types that the file declares."""
     path = folder / f"{case.name}.onnx"
     path.write_bytes(case.model.SerializeToString())
-    return pipeline.load(path, dims={}, float_edges=True).graph
+    return pipeline.load(path, dims=empty_batches(case.model), float_edges=True).graph
+
+
+def empty_batches(model: onnx.ModelProto) -> dict[str, int]:
+    """What a user has to say of inputs whose first size is 0, as it may stand for an unknown batch, too."""
+    shapes = {value.name: value.type.tensor_type.shape.dim for value in model.graph.input}
+    return {f"{name}:0": 0 for name, dims in shapes.items() if len(dims) > 1 and dims[0].dim_value == 0}
 
 
 def in_c(chunk: Sequence[Case]) -> list[Ending]:
@@ -203,7 +209,7 @@ def in_c(chunk: Sequence[Case]) -> list[Ending]:
 def in_numpy(case: Case) -> Ending:
     """How a case ends by the operators' own definitions, nearly as imported: quicker than through C."""
     try:
-        graph = import_onnx(case.model)
+        graph = import_onnx(case.model, dims=empty_batches(case.model))
         run_passes(graph, [WidenFloat16()])
         return _judged(case, [NumpyReference().compile(graph).run(case.fed())])
     except Exception as error:  # noqa: BLE001 - what it is, is the answer

@@ -15,7 +15,8 @@ def bind_dimensions(graph: onnx.GraphProto, dims: Mapping[str, int], batch: int 
     """Give every dimension of every input a value, in place; shapes of all other tensors are forgotten.
 
     The first dimension of an input is the batch where it is dynamic: ``batch``, or 1. Another one is named by the file
-    (``dims["length"]``) or by its place (``dims["input:2"]``).
+    (``dims["length"]``) or by its place (``dims["input:2"]``). A batch of 0 in the file that means no elements is told
+    from an unknown one by the user (``dims["input:0"] = 0``).
 
     Returns:
         Notes for the user: dimensions that became 1 without being asked, inputs without elements.
@@ -23,8 +24,9 @@ def bind_dimensions(graph: onnx.GraphProto, dims: Mapping[str, int], batch: int 
     Raises:
         InputError: a dimension is unbound, a name in ``dims`` is no dimension of the model, or a value is not positive.
     """
-    _check_values(dims, batch)
     inputs = [value for value in graph.input if value.type.HasField("tensor_type")]
+    declared_0 = {p for v in inputs for _, dim, p in _dynamic(v) if dim.HasField("dim_value") and dim.dim_value == 0}
+    _check_values({name: size for name, size in dims.items() if size or name not in declared_0}, batch)
     known = {name for value in inputs for _, dim, place in _dynamic(value) for name in (dim.dim_param, place) if name}
     unknown = sorted(set(dims) - known)
     if unknown:
