@@ -7,13 +7,16 @@ the order of two requests, until the lower bound is met or the tries are used up
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from burnc.memory.lifetimes import Overlap, Overlaps, Request, aligned, by_pair, lower_bound
 
 TRIES = 2000
-COMPARISONS = 4_000_000  # of two requests, in all tries together: a second or two
+COMPARISONS = 4_000_000  # of two requests, in all tries together: a second at most
+
+Forbidden = tuple[int, int, int]
+"""(other, low, high): with the other at offset a, no offset o with a + low < o < a + high may be taken."""
 
 
 @dataclass(frozen=True)
@@ -35,68 +38,77 @@ def plan_arena(requests: Sequence[Request], overlaps: Sequence[Overlap] = ()) ->
     bound = lower_bound(requests, overlaps)
     if not requests:
         return ArenaPlan({}, 0, 0)
-    pairs = by_pair(overlaps)
-    orders = [
-        sorted(requests, key=lambda r: (-r.bytes, r.first, r.name)),
-        sorted(requests, key=lambda r: (-(r.last - r.first), -r.bytes, r.name)),
-        sorted(requests, key=lambda r: (-r.bytes * (r.last - r.first + 1), r.first, r.name)),
-        sorted(requests, key=lambda r: (r.first, -r.bytes, r.name)),
-        sorted(requests, key=lambda r: (-r.last, -r.bytes, r.name)),
-    ]
-    best_order = orders[0]
-    best = _place(best_order, pairs)
-    for order in orders[1:]:
-        plan = _place(order, pairs)
-        if _size(plan, requests) < _size(best, requests):
-            best, best_order = plan, order
-    best = _search(best, best_order, pairs, bound)
-    return ArenaPlan(best, _size(best, requests), bound)
+    forbidden = _forbidden_ranges(requests, by_pair(overlaps))
+    orders = _orders(requests)
+    best, best_order = min(((_place(o, requests, forbidden), o) for o in orders), key=lambda p: _size(p[0], requests))
+    best = _search(best, best_order, requests, forbidden, bound)
+    return ArenaPlan({r.name: at for r, at in zip(requests, best, strict=True)}, _size(best, requests), bound)
 
 
-def _search(best: dict[str, int], order: Sequence[Request], pairs: Overlaps, bound: int) -> dict[str, int]:
+def _orders(requests: Sequence[Request]) -> list[list[int]]:
+    """Orders worth a try, of the requests' indices."""
+    keys: tuple[Callable[[Request], tuple[int, int, str]], ...] = (
+        lambda r: (-r.bytes, r.first, r.name),
+        lambda r: (-(r.last - r.first), -r.bytes, r.name),
+        lambda r: (-r.bytes * (r.last - r.first + 1), r.first, r.name),
+        lambda r: (r.first, -r.bytes, r.name),
+        lambda r: (-r.last, -r.bytes, r.name),
+    )
+
+    def sorted_by(key: Callable[[Request], tuple[int, int, str]]) -> list[int]:
+        return sorted(range(len(requests)), key=lambda i: key(requests[i]))
+
+    return [sorted_by(key) for key in keys]
+
+
+def _forbidden_ranges(requests: Sequence[Request], pairs: Overlaps) -> list[list[Forbidden]]:
+    """For each request, those that are alive with it, and the offsets from theirs that it may not take."""
+    found: list[list[Forbidden]] = [[] for _ in requests]
+    for i, request in enumerate(requests):
+        for j, other in enumerate(requests):
+            if i != j and request.meets(other):
+                low, high = -request.bytes, other.bytes
+                overlap = pairs.get(frozenset((request.name, other.name)))
+                if overlap is not None and overlap.output == request.name:
+                    low = max(low, -overlap.distance)
+                elif overlap is not None:
+                    high = min(high, overlap.distance)
+                found[i].append((j, low, high))
+    return found
+
+
+def _search(
+    best: list[int], order: list[int], requests: Sequence[Request], forbidden: Sequence[Sequence[Forbidden]], bound: int
+) -> list[int]:
     chance = random.Random(0)
-    order, size = list(order), _size(best, order)
-    tries = min(TRIES, COMPARISONS // len(order) ** 2) if len(order) > 2 else 0
+    size = _size(best, requests)
+    tries = min(TRIES, COMPARISONS // max(1, sum(map(len, forbidden)))) if len(order) > 2 else 0
     for _ in range(tries):
         if size <= bound:
             break
         trial = list(order)
         i, j = chance.sample(range(len(trial)), 2)
         trial.insert(j, trial.pop(i))
-        plan = _place(trial, pairs)
-        trial_size = _size(plan, order)
+        plan = _place(trial, requests, forbidden)
+        trial_size = _size(plan, requests)
         if trial_size <= size:
             best, order, size = plan, trial, trial_size
     return best
 
 
-def _place(order: Sequence[Request], pairs: Overlaps) -> dict[str, int]:
-    offsets: dict[str, int] = {}
-    placed: list[Request] = []
-    for request in order:
-        blocked = sorted(
-            _forbidden(request, other, offsets[other.name], pairs) for other in placed if request.meets(other)
-        )
-        offset = 0
+def _place(order: Sequence[int], requests: Sequence[Request], forbidden: Sequence[Sequence[Forbidden]]) -> list[int]:
+    """The offset of each request, placed in that order, each at the lowest that is free."""
+    offsets = [-1] * len(requests)
+    for i in order:
+        blocked = sorted((offsets[j] + low, offsets[j] + high) for j, low, high in forbidden[i] if offsets[j] >= 0)
+        offset, alignment = 0, requests[i].alignment
         for low, high in blocked:
-            # An offset o is forbidden where low < o < high.
             if low < offset < high:
-                offset = aligned(high, request.alignment)
-        offsets[request.name] = offset
-        placed.append(request)
+                offset = aligned(high, alignment)
+        offsets[i] = offset
     return offsets
 
 
-def _forbidden(request: Request, other: Request, at: int, pairs: Overlaps) -> tuple[int, int]:
-    """The open interval of offsets that ``request`` may not take, given where ``other`` lies."""
-    low, high = at - request.bytes, at + other.bytes
-    overlap = pairs.get(frozenset((request.name, other.name)))
-    if overlap is None:
-        return low, high
-    if overlap.output == request.name:
-        return max(low, at - overlap.distance), high
-    return low, min(high, at + overlap.distance)
-
-
-def _size(offsets: dict[str, int], requests: Sequence[Request]) -> int:
-    return aligned(max(offsets[r.name] + r.bytes for r in requests), min(r.alignment for r in requests))
+def _size(offsets: Sequence[int], requests: Sequence[Request]) -> int:
+    end = max(at + r.bytes for r, at in zip(requests, offsets, strict=True))
+    return aligned(end, min(r.alignment for r in requests))
