@@ -8,6 +8,8 @@
    On the stack: the channel's weights, fraction and places, and what stands below. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
 
+#include "burnc/depthwise_m0_macros.h"
+
 #define BURNC_PLACES 36
 #define BURNC_FRACTION 40
 #define BURNC_RECORDS 44
@@ -97,17 +99,6 @@
     b       \back
     .endm
 
-/* Three weights of word \from, and what stands in its highest byte goes to \rest. */
-    .macro unpack from, rest
-    sxtb    r5, \from
-    lsls    r6, \from, #16
-    asrs    r6, r6, #24
-    lsls    r7, \from, #8
-    asrs    r7, r7, #24
-    stmia   r4!, {r5-r7}
-    lsrs    \rest, \from, #24
-    .endm
-
     .section .text.burnc_depthwise_rows_s8_m0, "ax", %progbits
     .balign 4
     .thumb
@@ -115,12 +106,7 @@
     .globl  burnc_depthwise_rows_s8_m0
     .type   burnc_depthwise_rows_s8_m0, %function
 burnc_depthwise_rows_s8_m0:
-    push    {r4-r7, lr}
-    mov     r4, r8
-    mov     r5, r9
-    mov     r6, r10
-    mov     r7, r11
-    push    {r4-r7}
+    push_registers
     sub     sp, #BURNC_FRAME
     add     r1, sp, #BURNC_RECORDS
     ldmia   r0!, {r2-r7}
@@ -262,12 +248,7 @@ burnc_depthwise_rows_s8_m0:
     b       .Lchannel
 1:
     add     sp, #BURNC_FRAME
-    pop     {r4-r7}
-    mov     r8, r4
-    mov     r9, r5
-    mov     r10, r6
-    mov     r11, r7
-    pop     {r4-r7, pc}
+    pop_registers
     .size   burnc_depthwise_rows_s8_m0, . - burnc_depthwise_rows_s8_m0
 
 #elif defined(__linux__) && defined(__ELF__)

@@ -41,9 +41,9 @@ def _may_cover(held: Request, new: Request, step: int, overlaps: Sequence[Overla
     return all(_written_behind_reads(o.distance, offsets[held.name] - offsets[new.name]) for o in said)
 
 
-def _written_behind_reads(distance: int, lead: int) -> bool:
-    """The input starts ``lead`` bytes above the output; the kernel needs ``distance`` of them."""
-    return lead >= distance
+def _written_behind_reads(distance: int | None, lead: int) -> bool:
+    """The input starts ``lead`` bytes above the output; the kernel needs ``distance`` of them, or just none."""
+    return lead == 0 if distance is None else lead >= distance
 
 
 def least_size(requests: Sequence[Request], overlaps: Sequence[Overlap], limit: int) -> int:

@@ -34,7 +34,8 @@ def problems(draw: st.DrawFn, largest: int = 60, most: int = 12, alignments: tup
             requests.append(Request(f"s{step}", draw(st.integers(1, largest)), step, step, 8))
         dying = [r.name for r in requests if r.last == step and r.first < step and r.name[0] == "v"]
         covered = [name for name in dying if draw(st.booleans())]
-        overlaps += [Overlap(name, f"v{step}", draw(st.integers(0, 9))) for name in covered]
+        distances = st.none() | st.integers(0, 9)
+        overlaps += [Overlap(name, f"v{step}", draw(distances)) for name in covered]
     return requests, overlaps
 
 
@@ -80,6 +81,13 @@ def test_a_distance_pushes_the_input_up() -> None:
     plan = plan_arena(requests, [Overlap("x", "y", 117)])
     assert plan.offsets["x"] - plan.offsets["y"] >= 117
     assert plan.bytes == plan.lower_bound == 160
+
+
+def test_what_must_lie_in_place_does_so_or_elsewhere() -> None:
+    requests = [Request("x", 40, 0, 1), Request("w", 8, 0, 3), Request("y", 32, 1, 2)]
+    plan = plan_arena(requests, [Overlap("x", "y", None)])
+    assert plan.offsets["x"] == plan.offsets["y"]
+    assert plan.bytes == plan.lower_bound == 48
 
 
 def test_of_two_distances_for_one_pair_the_stricter_counts() -> None:

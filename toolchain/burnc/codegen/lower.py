@@ -61,7 +61,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     _name_ports(program, unique)
     place_states(program, unique)
     emitter = Emitter(unique)
-    overlaps: list[tuple[int, Value, Value, int]] = []
+    overlaps: list[tuple[int, Value, Value, int | None]] = []
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
     growing: list[tuple[int, Match, KernelRow]] = []
@@ -188,7 +188,7 @@ def _row_step(row: KernelRow, match: Match, call: Call) -> Step:
 
 def _lower_rendered(
     node: Node, emitter: Emitter, program: Program, unique: UniqueNames
-) -> tuple[Step, list[tuple[int, int]]]:
+) -> tuple[Step, list[tuple[int, int | None]]]:
     kernel = render_node(node, emitter, _unread(node, program.graph))
     program.left_out |= kernel.left_out
     name = _function_name(node, kernel.text, program, unique)
@@ -247,7 +247,7 @@ def _scratch_request(position: int) -> str:
 
 
 def _plan(
-    program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int]]
+    program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int | None]]
 ) -> list[Request]:
     graph, end = program.graph, max(0, len(program.steps) - 1)
     lives: dict[Value, list[int]] = {}
@@ -290,7 +290,7 @@ def _plan(
 def _safe_overlaps(
     program: Program,
     views: Mapping[Value, Value],
-    pairs: Sequence[tuple[int, Value, Value, int]],
+    pairs: Sequence[tuple[int, Value, Value, int | None]],
     lives: Mapping[Value, Sequence[int]],
 ) -> list[Overlap]:
     """Pairs whose input dies where the output is made, and that the step reads in no other, unsafe way."""

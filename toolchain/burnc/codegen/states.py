@@ -67,8 +67,9 @@ def place_states(program: Program, unique: UniqueNames) -> None:
 
 
 def is_written_in_place(
-    program: Program, state: State, views: Mapping[Value, Value], overlaps: Sequence[tuple[int, Value, Value, int]]
-) -> bool:
+    program: Program, state: State, views: Mapping[Value, Value],
+    overlaps: Sequence[tuple[int, Value, Value, int | None]],
+) -> bool:  # fmt: skip
     """Whether the value may be made in the state's own place: nothing reads the old one then or later.
 
     The step that makes it may read the old one where its kernel is known to read each element before it writes it.
@@ -89,7 +90,7 @@ def is_written_in_place(
         reads = [v for v in node.present_inputs if root(v) is state.read]
         if not reads or node in early or all(v in views for v in node.outputs):
             continue
-        safe = [o for o in overlaps if o[0] == made and root(o[1]) is state.read and o[2] is base and o[3] == 0]
+        safe = [o for o in overlaps if o[0] == made and root(o[1]) is state.read and o[2] is base and not o[3]]
         if node not in nodes or len(safe) < len([v for n in nodes for v in n.present_inputs if root(v) is state.read]):
             return False
     return True

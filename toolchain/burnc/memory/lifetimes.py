@@ -30,12 +30,12 @@ class Overlap:
     """A step may write ``output`` over ``input``, which dies there, as long as it starts low enough.
 
     Safe while offset(input) - offset(output) >= ``distance``: what is written at byte i lies behind every byte that is
-    still to be read. 0 is in place.
+    still to be read. 0 is in place. None: both must begin at the same byte.
     """
 
     input: str
     output: str
-    distance: int
+    distance: int | None
 
 
 Overlaps = Mapping[frozenset[str], Overlap]
@@ -43,7 +43,8 @@ Overlaps = Mapping[frozenset[str], Overlap]
 
 def by_pair(overlaps: Sequence[Overlap]) -> Overlaps:
     """Overlaps by the names they join; of several for one pair the strictest."""
-    return {frozenset((o.input, o.output)): o for o in sorted(overlaps, key=lambda o: o.distance)}
+    by_strictness = sorted(overlaps, key=lambda o: (o.distance is None, o.distance or 0))
+    return {frozenset((o.input, o.output)): o for o in by_strictness}
 
 
 def aligned(bytes: int, alignment: int) -> int:
@@ -66,7 +67,7 @@ def _live_bytes(live: Sequence[Request], overlaps: Sequence[Overlap], unit: int)
     by_output: dict[str, int] = {}
     for overlap in by_pair(overlaps).values():
         if overlap.input in sizes and overlap.output in sizes:
-            shared = max(0, min(sizes[overlap.input], sizes[overlap.output] - overlap.distance))
+            shared = max(0, min(sizes[overlap.input], sizes[overlap.output] - (overlap.distance or 0)))
             by_input[overlap.input] = by_input.get(overlap.input, 0) + shared
             by_output[overlap.output] = by_output.get(overlap.output, 0) + shared
     # Inputs lie apart and so do outputs, therefore no byte is shared by more than one of each.

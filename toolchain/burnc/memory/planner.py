@@ -67,14 +67,21 @@ def _forbidden_ranges(requests: Sequence[Request], pairs: Overlaps) -> list[list
     for i, request in enumerate(requests):
         for j, other in enumerate(requests):
             if i != j and request.meets(other):
-                low, high = -request.bytes, other.bytes
                 overlap = pairs.get(frozenset((request.name, other.name)))
-                if overlap is not None and overlap.output == request.name:
-                    low = max(low, -overlap.distance)
-                elif overlap is not None:
-                    high = min(high, overlap.distance)
-                found[i].append((j, low, high))
+                found[i] += [(j, low, high) for low, high in _forbidden(request, other, overlap)]
     return found
+
+
+def _forbidden(request: Request, other: Request, overlap: Overlap | None) -> list[tuple[int, int]]:
+    """The open intervals of offsets from the other's that the request may not take."""
+    low, high = -request.bytes, other.bytes
+    if overlap is None:
+        return [(low, high)]
+    if overlap.distance is None:
+        return [(low, 0), (0, high)]
+    if overlap.output == request.name:
+        return [(max(low, -overlap.distance), high)]
+    return [(low, min(high, overlap.distance))]
 
 
 def _search(

@@ -13,29 +13,40 @@ from burnc.ir import Array, DType, Match, Node
 KERNEL = (3, 3)
 
 
-def _can_slide(m: Match) -> bool:
+def is_unsigned_3x3(m: Match) -> bool:
+    """3x3, as many filters as channels, clamped at the zero point, and its scaling is exact."""
     node = m.last
     if not is_depthwise(m) or node.input(1).type.shape[0] != node.input(0).type.shape[3]:
         return False
-    a = node.attrs
-    fits = node.input(1).type.shape[1:3] == KERNEL and a.stride in ((1, 1), (2, 2)) and a.dilation == (1, 1)
-    if not fits or node.output.type.shape[2] < 2:
+    if node.input(1).type.shape[1:3] != KERNEL or node.attrs.dilation != (1, 1):
         return False
     scaling = exact_scaling(node)
     return scaling is not None and not is_signed(scaling)
 
 
-def _records(node: Node) -> Array:
-    scaling, data = exact_scaling(node), node.input(1).data
+def _can_slide(m: Match) -> bool:
+    node = m.last
+    return is_unsigned_3x3(m) and node.attrs.stride in ((1, 1), (2, 2)) and node.output.type.shape[2] >= 2
+
+
+def records(node: Node, weights: Array, flags: Array | int = 0) -> Array:
+    """What a channel needs, in seven words; ``weights`` [channels, 3, 3], and ``flags`` join the places."""
+    scaling = exact_scaling(node)
     assert scaling is not None
-    assert data is not None
-    taps = np.zeros((data.shape[0], 3, 4), np.int64)
-    taps[:, :, :3] = data[..., 0].astype(np.int64) & 255
-    taps[:, :, 3] = np.stack([scaling.places, scaling.fraction & 255, scaling.fraction >> 8], axis=1)
-    weights = (taps << np.arange(4) * 8).sum(axis=2)
+    taps = np.zeros((len(weights), 3, 4), np.int64)
+    taps[:, :, :3] = weights.astype(np.int64) & 255
+    taps[:, :, 3] = np.stack([scaling.places | flags, scaling.fraction & 255, scaling.fraction >> 8], axis=1)
+    packed = (taps << np.arange(4) * 8).sum(axis=2)
     offset = folded_bias(node).astype(np.int64) + scaling.offset
     rest = np.stack([offset, scaling.limit, scaling.multiplier, scaling.rounding], axis=1)
-    return (np.concatenate([weights, rest], axis=1) & 0xFFFFFFFF).astype(np.uint32)
+    return (np.concatenate([packed, rest], axis=1) & 0xFFFFFFFF).astype(np.uint32)
+
+
+def kernels_of(node: Node) -> Array:
+    """The weights as [channels, 3, 3]."""
+    data = node.input(1).data
+    assert data is not None
+    return data[..., 0]
 
 
 def _lines(node: Node, rows: int) -> int:
@@ -66,7 +77,7 @@ def _lower(m: Match, emitter: Emitter) -> Call:
         channels=node.input(0).type.shape[3],
         input_zero_point=node.input(0).type.zero_point,
         rows_at_once=_rows_at_once(node, emitter.room),
-        records=emitter.constant("records", _records(node)),
+        records=emitter.constant("records", records(node, kernels_of(node))),
     )
     return Call("burnc_depthwise3x3_s8_m0", (params, node.input(0), node.output, Scratch(DType.UINT32)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,7 +102,7 @@ class KernelRow:
     code_bytes: int
     on: tuple[str, ...] | None = None
     scratch: Callable[[Match], int] = field(default=lambda match: 0)
-    overlap: Callable[[Match], list[tuple[int, int]]] = field(default=lambda match: [])
+    overlap: Callable[[Match], Sequence[tuple[int, int | None]]] = field(default=lambda match: [])
     modes: tuple[str, ...] | None = None
     flash: Callable[[Match], int] | None = None
     grown: Callable[[Match, int], tuple[int, float]] | None = None
