@@ -29,7 +29,9 @@ run's outputs equal those of tflite-micro bit for bit. `make bench-mcu` prints t
 
 - Cortex-M0+: cycles of the emulated RP2040. *Flash cache*: with the waits for flash, which the chip reads through its
   16 KiB cache, 56 cycles for a line of 8 bytes (four bits a clock at half of the CPU's). Without: memory that never
-  waits.
+  waits. `speed` is built twice, for either.
+- *Weights and code in RAM* are copied from flash at start-up, so that a run does not wait for them
+  ([kernels](kernels.md#what-lies-in-ram)). They are no part of the arena.
 - Other cores: instructions under QEMU, which knows nothing of time.
 - *Flash* is the smallest firmware's, less weights, biases and multipliers. *Arena* holds inputs and outputs too.
 - The peer is TFLite Micro with CMSIS-NN, compiled with gcc 12.2 at -O2 and counted under the same emulation, in memory

@@ -69,13 +69,16 @@ class Model:
     def __str__(self) -> str:
         return print_graph(self.graph)
 
-    def inspect(self, board: str | None = None) -> InspectReport:
+    def inspect(self, board: str | None = None, *, ram_budget: int | None = None) -> InspectReport:
         """Operators, MACs, parameters and, with a board, fit and predicted latency.
+
+        Args:
+            ram_budget: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
 
         Raises:
             BoardError: the board is unknown.
         """
-        return pipeline.inspect(self._loaded, load_board(board) if board else None)
+        return pipeline.inspect(self._loaded, load_board(board) if board else None, ram_budget)
 
     def quantize(
         self,
@@ -138,16 +141,23 @@ class Model:
         inputs: Inputs = 1,
         *,
         optimize: str = "balanced",
+        ram_budget: int | None = None,
         progress: Progress = no_progress,
     ) -> SimulateReport:
-        """Run firmware of the model on an emulated board.
+        """Run firmware of the model on an emulated board; ``ram_budget`` as for ``inspect``.
 
         Raises:
             BoardError, ToolMissingError, DoesNotFitError, SimulationError: it cannot be built or run.
         """
         runs = self.inputs(inputs)
         return pipeline.simulate(
-            self.graph, load_board(board), runs, optimize=optimize, reference=_device("numpy"), progress=progress
+            self.graph,
+            load_board(board),
+            runs,
+            optimize=optimize,
+            ram_budget=ram_budget,
+            reference=_device("numpy"),
+            progress=progress,
         )
 
     def export(

@@ -19,6 +19,7 @@ from burnc.boards import Board
 from burnc.codegen.emit_c import arena_bytes, emit_c
 from burnc.codegen.estimate import estimate_size
 from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.placement import cache_of
 from burnc.codegen.program import Program
 from burnc.codegen.projects import BuildFlags, project_files
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS
@@ -57,6 +58,7 @@ from burnc.reports import (
     InspectReport,
     LayerReport,
     NodeErrorReport,
+    PlacedReport,
     QuantizeReport,
     SimulateReport,
     TargetVerdict,
@@ -198,13 +200,17 @@ def save(graph: Graph, path: Path, *, force: bool = False) -> None:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF."""
+    """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF.
+
+    ``ram_budget``: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
+    """
 
     name: str = ""
     io: str = "arena"
     optimize: str = "balanced"
     project: str | None = None
     measure: bool = False
+    ram_budget: int | None = None
 
 
 def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, force: bool = False) -> ExportReport:
@@ -218,7 +224,8 @@ def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, for
     require_free(out, force=force)
     if options.project == "bare" and options.io != "arena":
         raise InputError("a bare project keeps inputs and outputs in the arena", hint="leave out --io, or --project")
-    program = lower(graph, board, LowerOptions(options.name, options.io, options.optimize))
+    settings = LowerOptions(options.name, options.io, options.optimize, ram_budget=options.ram_budget)
+    program = lower(graph, board, settings)
     model = emit_c(program)
     files = {name: text.encode() for name, text in model.items()}
     if options.project is not None:
@@ -304,6 +311,8 @@ def _export_report(program: Program, code: int, flash: int, ram: int, *, measure
             LayerReport(s.node.name, s.node.op, s.macs, s.row, sum(v.type.nbytes for v in s.node.outputs))
             for s in program.steps
         ],
+        in_ram_bytes=program.placed_bytes,
+        in_ram=[PlacedReport(p.item.name, p.bytes, round(p.saves)) for p in program.placed],
     )
 
 
@@ -312,7 +321,7 @@ def parameter_count(graph: Graph) -> int:
     return sum(v.type.size for v in graph.constants())
 
 
-def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
+def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None = None) -> InspectReport:
     """What a model holds and, with a board, whether it fits and how long a run will take by the cost model."""
     graph = loaded.graph
     report = InspectReport(
@@ -330,9 +339,10 @@ def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
     )
     if board is None:
         return report
-    program = lower(graph, board)
+    program = lower(graph, board, LowerOptions(ram_budget=ram_budget))
     size = _estimated(program)
     cycles = int(sum(step.cycles for step in program.steps))
+    waits = int(sum(step.waits for step in program.steps))
     clock = board.cpu.clock_hz
     return replace(
         report,
@@ -341,8 +351,11 @@ def inspect(loaded: Loaded, board: Board | None = None) -> InspectReport:
         arena_bytes=size.arena_bytes,
         flash_bytes=size.flash_bytes,
         ram_bytes=size.ram_bytes,
+        in_ram_bytes=size.in_ram_bytes,
+        in_ram=size.in_ram,
         cycles=cycles if clock else None,
-        latency_ms=cycles / clock * 1e3 if clock else None,
+        cycles_with_flash_cache=cycles + waits if clock and cache_of(board) else None,
+        latency_ms=(cycles + waits) / clock * 1e3 if clock else None,
     )
 
 
@@ -354,11 +367,11 @@ def inspect_refused(path: Path, error: UnsupportedError) -> InspectReport:
 
 def simulate(
     graph: Graph, board: Board, inputs: Sequence[Mapping[str, Array]], *, optimize: str = "balanced",
-    reference: Backend, progress: Progress = no_progress,
+    ram_budget: int | None = None, reference: Backend, progress: Progress = no_progress,
 ) -> SimulateReport:  # fmt: skip
     """Run firmware of the model on the emulated board and compare each output with the reference's."""
     expected = reference.compile(graph)
-    executable = BoardBackend(board, optimize=optimize).compile(graph)
+    executable = BoardBackend(board, optimize=optimize, ram_budget=ram_budget).compile(graph)
     program = executable.program
     layers = [(step.node.name, step.node.op, step.macs) for step in program.steps]
     return run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress)

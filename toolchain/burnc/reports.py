@@ -44,8 +44,20 @@ class LayerReport:
 
 
 @dataclass(frozen=True)
+class PlacedReport:
+    """Constants or code that lie in RAM, copied from flash at start-up, and the waits that this spares a run."""
+
+    name: str
+    bytes: int
+    saved_cycles: int
+
+
+@dataclass(frozen=True)
 class ExportReport(Report):
-    """``measured``: the sizes were read from a linked ELF, not estimated. Bytes; the stack is not in ``ram_bytes``."""
+    """``measured``: the sizes were read from a linked ELF, not estimated. Bytes; the stack is not in ``ram_bytes``.
+
+    ``in_ram`` lists the constants and the code that lie in RAM; ``in_ram_bytes`` of ``ram_bytes`` are theirs.
+    """
 
     model: str
     board: str
@@ -62,6 +74,8 @@ class ExportReport(Report):
     fits: bool
     measured: bool
     layers: list[LayerReport]
+    in_ram_bytes: int = 0
+    in_ram: list[PlacedReport] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -193,7 +207,7 @@ class ChangeReport:
 
 @dataclass(frozen=True)
 class InspectReport(Report):
-    """``fits`` and what follows it are None without a board."""
+    """``fits`` and what follows it are None without a board. ``latency_ms`` has the waits for flash in it."""
 
     model: str
     format: str
@@ -212,7 +226,10 @@ class InspectReport(Report):
     arena_bytes: int | None = None
     flash_bytes: int | None = None
     ram_bytes: int | None = None
+    in_ram_bytes: int | None = None
+    in_ram: list[PlacedReport] = field(default_factory=list)
     cycles: int | None = None
+    cycles_with_flash_cache: int | None = None
     latency_ms: float | None = None
 
 

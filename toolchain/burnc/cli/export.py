@@ -16,11 +16,12 @@ from burnc.cli.options import (
     model_options,
     optimize_option,
     quantize_options,
+    ram_budget_option,
     state_options,
 )
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, number, short, table
+from burnc.cli.render import lines, number, ram_rows, short, table
 
 if TYPE_CHECKING:
     from burnc.reports import ExportReport
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 )
 @click.option("--name", default="", metavar="NAME", help="Prefix of C names and files; else the model file's name.")
 @optimize_option
+@ram_budget_option
 @click.option("--measure", is_flag=True, help="Compile, and read the sizes from the ELF; bare projects get its images.")
 @force_option
 @json_option
@@ -67,6 +69,7 @@ def command(
     io: str,
     name: str,
     optimize: str,
+    ram_budget: int | None,
     measure: bool,
     force: bool,
     as_json: bool,
@@ -91,7 +94,8 @@ def command(
         assert loaded.quantize_report is not None
         for warning in loaded.quantize_report.warnings:
             say(f"warning: {warning}")
-    report = loaded.export(board, output, ExportOptions(name, io, optimize, project, measure), force=force)
+    settings = ExportOptions(name, io, optimize, project, measure, ram_budget)
+    report = loaded.export(board, output, settings, force=force)
     if as_json:
         write_json(report.to_json())
     else:
@@ -114,6 +118,7 @@ def _show(report: ExportReport, output: Path) -> None:
                 f"{number(report.ram_bytes)} bytes",
                 f"{number(report.arena_bytes)} of them arena; stack not included",
             ),
+            *ram_rows(report.in_ram_bytes, report.in_ram),
             ("MACs", number(report.macs), ""),
         ]
     )

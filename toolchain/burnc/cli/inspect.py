@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import json_option, model_options, state_options
+from burnc.cli.options import json_option, model_options, ram_budget_option, state_options
 from burnc.cli.output import error_json, plain, say, write_json
-from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
+from burnc.cli.render import lines, megahertz, milliseconds, number, ram_rows, short, table
 from burnc.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ NODES_SHOWN = 3
 @click.command("inspect")
 @model_options
 @click.option("--board", metavar="B", help="Say also whether the model fits this board and how long a run takes.")
+@ram_budget_option
 @click.option("--tensors", is_flag=True, help="List the type and shape of every tensor.")
 @json_option
 @click.pass_context
@@ -32,6 +33,7 @@ def command(
     dims: Mapping[str, int],
     batch: int | None,
     board: str | None,
+    ram_budget: int | None,
     tensors: bool,
     as_json: bool,
 ) -> None:
@@ -43,7 +45,7 @@ def command(
     from burnc.model import load
 
     try:
-        report = load(model, dims, batch=batch, **state_options()).inspect(board)
+        report = load(model, dims, batch=batch, **state_options()).inspect(board, ram_budget=ram_budget)
     except UnsupportedError as error:
         if as_json:
             write_json({**pipeline.inspect_refused(model, error).to_json(), "error": error_json(error)["error"]})
@@ -94,12 +96,14 @@ def _show_board(report: InspectReport, name: str) -> None:
 
     board = load_board(name)
     limits = {"flash": board.flash_bytes, "RAM": board.ram_bytes}
-    rows = [
-        (kind, f"{number(size)} bytes" + (f" of {number(limits[kind])}" if limits[kind] else ""))
+    rows: list[tuple[str, ...]] = [
+        (kind, f"{number(size)} bytes" + (f" of {number(limits[kind])}" if limits[kind] else ""), "")
         for kind, size in (("flash", report.flash_bytes), ("RAM", report.ram_bytes))
     ]
-    rows.append(("arena", f"{number(report.arena_bytes)} bytes"))
+    rows += [("arena", f"{number(report.arena_bytes)} bytes", ""), *ram_rows(report.in_ram_bytes, report.in_ram)]
     if report.latency_ms is not None and board.cpu.clock_hz:
-        rows.append(("one run", f"{milliseconds(report.latency_ms)} at {megahertz(board.cpu.clock_hz)}"))
+        waits = (report.cycles_with_flash_cache or report.cycles or 0) - (report.cycles or 0)
+        counted = f"{number(report.cycles)} cycles" + (f" and {number(waits)} that it waits for flash" if waits else "")
+        rows.append(("one run", f"{milliseconds(report.latency_ms)} at {megahertz(board.cpu.clock_hz)}", counted))
     click.echo(f"\n{board.name}: {'fits' if report.fits else 'does not fit'} (estimated)")
     lines(rows)

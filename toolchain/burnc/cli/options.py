@@ -58,6 +58,12 @@ optimize_option = click.option(
     show_default=True,
     help="What the compiler and the choice of kernels favour.",
 )
+ram_budget_option = click.option(
+    "--ram-budget",
+    type=click.IntRange(min=0),
+    metavar="BYTES",
+    help="RAM for weights and code that a board's flash is slow to read; else what half of its RAM leaves.",
+)
 inputs_option = click.option(
     "--inputs", type=PATH, metavar="X.npz", help="Arrays by input name, samples along the first axis; else random."
 )

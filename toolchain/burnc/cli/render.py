@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from burnc.cli.output import for_terminal, plain
+
+if TYPE_CHECKING:
+    from burnc.reports import PlacedReport
 
 Row = Sequence[str]
 _LONGEST_NAME = 44
@@ -45,6 +49,15 @@ def short(name: str) -> str:
         if len(first) <= _LONGEST_NAME
         else f"{first[: _LONGEST_NAME // 2 - 1]}...{first[-_LONGEST_NAME // 2 + 2 :]}"
     )
+
+
+def ram_rows(size: int | None, placed: Sequence[PlacedReport]) -> list[tuple[str, str, str]]:
+    """What lies in RAM that could lie in flash; no rows where nothing does."""
+    if not placed:
+        return []
+    saved = sum(item.saved_cycles for item in placed)
+    why = f"of it weights and code, {len(placed)} pieces, which flash would make a run wait {number(saved)} cycles for"
+    return [("in RAM", f"{number(size)} bytes", why)]
 
 
 def number(value: float | None) -> str:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import count_option, inputs_option, json_option, model_options, optimize_option, state_options
+from burnc.cli.options import (
+    count_option,
+    inputs_option,
+    json_option,
+    model_options,
+    optimize_option,
+    ram_budget_option,
+    state_options,
+)
 from burnc.cli.output import write_json
 from burnc.cli.progress import progress
 from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 @inputs_option
 @count_option
 @optimize_option
+@ram_budget_option
 @json_option
 @click.pass_context
 def command(
@@ -35,6 +44,7 @@ def command(
     inputs: Path | None,
     count: int | None,
     optimize: str,
+    ram_budget: int | None,
     as_json: bool,
 ) -> None:
     """Run firmware on an emulated board.
@@ -46,7 +56,7 @@ def command(
         report = (
             _simulate_project(model, board, inputs, count, callback)
             if model.is_dir()
-            else _simulate_model(model, dims, batch, board, inputs, count, optimize, callback)
+            else _simulate_model(model, dims, batch, board, inputs, count, optimize, ram_budget, callback)
         )
     if as_json:
         write_json(report.to_json())
@@ -73,6 +83,7 @@ def _simulate_model(
     inputs: Path | None,
     count: int | None,
     optimize: str,
+    ram_budget: int | None,
     callback: Progress,
 ) -> SimulateReport:
     from burnc.boards import load_board
@@ -83,7 +94,7 @@ def _simulate_model(
     load_board(board)
     loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)
-    return loaded.simulate(board, runs, optimize=optimize, progress=callback)
+    return loaded.simulate(board, runs, optimize=optimize, ram_budget=ram_budget, progress=callback)
 
 
 def _show(report: SimulateReport) -> None:

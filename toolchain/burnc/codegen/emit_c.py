@@ -41,6 +41,7 @@ MEMBERS = {
 
 
 LINE_WIDTH = 112
+RAM_SECTION = ".time_critical"  # as in runtime_c's ram.h, linker scripts and the Pico SDK
 
 _ADVICE = {
     True: "Fill it before each run; the run may overwrite it.",
@@ -55,17 +56,24 @@ def emit_c(program: Program) -> dict[str, str]:
     self_test = render_self_test(program)
     functions |= {name for text in (*program.functions.values(), self_test) for name in called_functions(text)}
     headers = program.headers | {_header_of(p.type) for p in program.params}
+    in_ram = {placed.item for placed in program.placed}
     if any(p.value.type.dtype is DType.FLOAT16 for p in (*program.inputs, *program.outputs)):
         headers.add("float16.h")
-    runtime = runtime_files(prefix, functions, headers | {"status.h"})
+    extra = {"status.h", "ram.h"} if in_ram else {"status.h"}
+    runtime = runtime_files(prefix, functions, headers | extra)
     context = {**_context(program, sorted(headers)), "self_test": rename_symbols(self_test, prefix)}
     return {
         f"{prefix}.h": _render("model.h.jinja", context),
         f"{prefix}.c": _render("model.c.jinja", context),
         f"{prefix}_weights.c": _render("model_weights.c.jinja", context),
-        **{f"{prefix}_{code.name}.S": rename_symbols(code.text, prefix) for code in program.codes},
+        **{f"{prefix}_{c.name}.S": _code_file(c, prefix, is_in_ram=c in in_ram) for c in program.codes},
         **runtime,
     }
+
+
+def _code_file(code: Code, prefix: str, *, is_in_ram: bool) -> str:
+    text = code.text.replace(".section .text.", f".section {RAM_SECTION}.") if is_in_ram else code.text
+    return rename_symbols(text, prefix)
 
 
 def _header_of(struct: str) -> str:
@@ -101,6 +109,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
     pointers = ["arena", *(["state"] if program.states else [])]
     pointers += [p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else []
     functions = [rename_symbols(text, prefix) for text in _prefixed(program)]
+    in_ram = {placed.item for placed in program.placed}
     return {
         "file": prefix,
         "prefix": prefix,
@@ -116,6 +125,8 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "arena_bytes": arena_bytes(program),
         "state_bytes": program.state_bytes,
         "weights_bytes": program.weights_bytes,
+        "placed_bytes": program.placed_bytes,
+        "in_ram": any(isinstance(item, ConstantArray) for item in in_ram),
         "macs": program.macs,
         "layers": len(program.steps),
         "members": _arena_members(program),
@@ -129,7 +140,8 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         "self_test_parameters": self_test_parameters(program),
         "null_check": " || ".join(f"{p} == NULL" for p in pointers),
         "headers": headers,
-        "constants": [_constant(c) for c in program.constants] + [_constant(c.twin, code=c) for c in program.codes],
+        "constants": [_constant(program, c, is_in_ram=c in in_ram) for c in program.constants]
+        + [_constant(program, c.twin, code=c) for c in program.codes],
         "structs": [_struct(program, p) for p in program.params],
         "functions": functions,
         "steps": [_step(program, step) for step in program.steps],
@@ -294,9 +306,12 @@ def _prefixed(program: Program) -> list[str]:
     return [text.replace(f"void {n}(", f"void burnc_{n}(", 1) for n, text in program.functions.items()]
 
 
-def _constant(constant: ConstantArray, code: Code | None = None) -> dict[str, Any]:
+def _constant(
+    program: Program, constant: ConstantArray, code: Code | None = None, *, is_in_ram: bool = False
+) -> dict[str, Any]:
     """``code``: what takes the place of the numbers on cores that can run it."""
     return {
+        "place": f'{program.prefix.upper()}_IN_RAM("{program.prefix}_{constant.name}") ' if is_in_ram else "",
         "code": code.name if code else "",
         "name": constant.name,
         "ctype": C_TYPES[constant.dtype],

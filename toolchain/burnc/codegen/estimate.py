@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from burnc.codegen.emit_c import arena_bytes
 from burnc.codegen.program import Program
+from burnc.codegen.rendered import rendered_bytes
 from burnc.codegen.rows import ROWS
 
-# Read off builds for the Cortex-M0+: startup and port, fixed-point functions, each call with its parameter struct,
-# and rendered C by its length in characters.
+# Read off builds for the Cortex-M0+: startup and port, fixed-point functions, each call with its parameter struct.
 SUPPORT_BYTES = 3000
 CALL_BYTES = 100
-RENDERED_BYTES_PER_CHARACTER = 0.35
 STATIC_RAM_BYTES = 64
 
 
@@ -32,9 +30,6 @@ def estimate_size(program: Program) -> Size:
     used = {step.row for step in program.steps}
     code = SUPPORT_BYTES + CALL_BYTES * len(program.steps) + sum(rows.get(name, 0) for name in used)
     code += sum(c.bytes for c in program.codes)
-    for text in program.functions.values():
-        code += int(RENDERED_BYTES_PER_CHARACTER * len(re.sub(r"\s+", " ", text)))
-    ports = [*program.inputs, *program.outputs] if program.io == "caller" else []
-    buffers = sum(p.value.type.nbytes for p in ports)
-    ram = arena_bytes(program) + program.state_bytes + buffers + STATIC_RAM_BYTES
+    code += sum(map(rendered_bytes, program.functions.values()))
+    ram = arena_bytes(program) + program.state_bytes + program.buffer_bytes + program.placed_bytes + STATIC_RAM_BYTES
     return Size(code, code + program.weights_bytes, ram)

@@ -7,10 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnc.boards import Board
+from burnc.codegen.choose import choose_kernels, guess_arena, small_arena
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
+from burnc.codegen.placement import place, ram_budget
 from burnc.codegen.program import Call, Port, Program, Step
-from burnc.codegen.rendered import FUNCTION, render_node
+from burnc.codegen.rendered import FUNCTION, render_node, rendered_bytes
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
+from burnc.codegen.rows.row import sweeps_for_outputs
 from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
 from burnc.ir import Builder, DType, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena, widest_gap
@@ -23,11 +26,6 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 # Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
-# What a byte of flash may cost in cycles of one run, by what is optimized for; more, where the board's flash is full.
-_PRICES = {"speed": 0.0, "balanced": 60.0, "size": 100.0}
-_SHARE_OF_FLASH = 0.8
-# Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
-_SHARE_FOR_SCRATCH = 1 / 24
 _SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
 
 
@@ -36,7 +34,8 @@ class LowerOptions:
     """``name``: prefix wanted for files and symbols. ``io``: arena or caller. ``optimize``: size, balanced or speed.
 
     ``rendered_only`` leaves the hand-written kernels out; tests compare both ways. ``core`` chooses kernels as for that
-    core instead of the board's: those in assembly have a C twin that runs anywhere.
+    core instead of the board's: those in assembly have a C twin that runs anywhere. ``ram_budget``: bytes of constants
+    and code that may lie in RAM; None for what half of the board's RAM leaves.
     """
 
     name: str = ""
@@ -44,6 +43,7 @@ class LowerOptions:
     optimize: str = "balanced"
     rendered_only: bool = False
     core: str = ""
+    ram_budget: int | None = None
 
 
 def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) -> Program:
@@ -65,7 +65,9 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
     growing: list[tuple[int, Match, KernelRow]] = []
-    for match, row in _affordable_kernels(graph, rows, board, options, views):
+    program.ram_budget = ram_budget(program, options.ram_budget, guess_arena(graph, views, board))
+    for choice in choose_kernels(program, rows, options.core or board.cpu.core, views):
+        match, row = choice.match, choice.row
         position = len(program.steps)
         landing = copies.get(match.last)
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
@@ -86,7 +88,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
     requests = _plan(program, views, overlaps)
     least = program.plan
-    program.plan = replace(least, bytes=max(least.bytes, _small_arena(board)))
+    program.plan = replace(least, bytes=max(least.bytes, small_arena(board)))
     for position, match, row in growing:
         emitter.begin_layer(match.last, position)
         program.steps[position] = _grow(program, requests, position, match, row, emitter)
@@ -94,6 +96,8 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     program.plan = replace(program.plan, bytes=max([least.bytes, *ends]))
     program.constants, program.params = program.constants + emitter.constants, emitter.params
     program.codes = emitter.codes
+    program.ram_budget = ram_budget(program, options.ram_budget, program.plan.bytes)
+    place(program)
     return program
 
 
@@ -135,55 +139,12 @@ def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
     return root
 
 
-def _affordable_kernels(
-    graph: Graph, rows: Sequence[KernelRow], board: Board, options: LowerOptions, views: Mapping[Value, Value]
-) -> list[tuple[Match, KernelRow | None]]:
-    """The cheapest kernels that the board's flash holds, as far as that can be had."""
-    memory = board.first_memory("flash")
-    room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
-    chosen: list[tuple[Match, KernelRow | None]] = []
-    least = _PRICES.get(options.optimize, _PRICES["balanced"])
-    for price in sorted(p for p in _PRICES.values() if p >= least):
-        allowed = [row for row in rows if row.modes is None or options.optimize in row.modes]
-        chosen = _choose_kernels(graph, allowed, options.core or board.cpu.core, views, price)
-        if sum(row.flash_bytes(match) for match, row in chosen if row) <= room:
-            break
-    return chosen
-
-
-def _choose_kernels(
-    graph: Graph, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], price: float
-) -> list[tuple[Match, KernelRow | None]]:
-    """In the order of the graph: the cheapest row of each node that has one, else None for its rendered kernel.
-
-    A row costs its cycles, and ``price`` for each byte of flash.
-    """
-    consumers = graph.consumers()
-    covered: set[Node] = set()
-    chosen: list[tuple[Match, KernelRow | None]] = []
-    for node in reversed(graph.nodes):
-        if node in covered or (len(node.outputs) == 1 and node.output in views):
-            continue
-        if not any(value.type.size for value in node.outputs):
-            continue  # there is nothing to compute
-        best: tuple[float, Match, KernelRow] | None = None
-        for row in rows:
-            if row.on is not None and core not in row.on:
-                continue
-            match = row.pattern.match(node, graph, consumers)
-            if match is not None and row.when(match):
-                cost = row.cycles(match) + price * row.flash_bytes(match)
-                if best is None or cost < best[0]:
-                    best = cost, match, row
-        match = best[1] if best else Match([node])
-        covered.update(match.nodes)
-        chosen.append((match, best[2] if best else None))
-    return chosen[::-1]
-
-
 def _row_step(row: KernelRow, match: Match, call: Call) -> Step:
     macs = sum(spec_of(n).macs(n) for n in match.nodes)
-    return Step(tuple(match.nodes), row.name, call, row.scratch(match), macs, row.cycles(match))
+    scratch = row.scratch(match)
+    return Step(
+        tuple(match.nodes), row.name, call, scratch, macs, row.cycles(match), row.sweeps(match, scratch), row.code_bytes
+    )
 
 
 def _lower_rendered(
@@ -198,7 +159,9 @@ def _lower_rendered(
     if node.outputs[0].type.dtype is DType.FLOAT32 and program.board.cpu.core in _SOFT_FLOAT_CORES:
         a_mac, an_element = SOFT_FLOAT_CYCLES_PER_MAC, SOFT_FLOAT_CYCLES_PER_ELEMENT
     cycles = a_mac * macs + an_element * node.outputs[0].type.size
-    step = Step((node,), "rendered", Call(name, kernel.arguments), kernel.scratch_bytes, macs, cycles)
+    call, sweeps = Call(name, kernel.arguments), sweeps_for_outputs(Match([node]), kernel.scratch_bytes)
+    size = rendered_bytes(kernel.text)
+    step = Step((node,), "rendered", call, kernel.scratch_bytes, macs, cycles, sweeps, size)
     return step, list(kernel.overlap)
 
 
@@ -222,11 +185,6 @@ def _function_name(node: Node, text: str, program: Program, unique: UniqueNames)
     return name
 
 
-def _small_arena(board: Board) -> int:
-    memory = board.first_memory("ram")
-    return 0 if memory is None else int(memory.size * _SHARE_FOR_SCRATCH)
-
-
 def _grow(
     program: Program, requests: Sequence[Request], position: int, match: Match, row: KernelRow, emitter: Emitter
 ) -> Step:
@@ -237,7 +195,7 @@ def _grow(
     used, cycles = row.grown(match, room)
     if used > step.scratch_bytes:
         program.plan.offsets[name] = offset
-        step = replace(step, scratch_bytes=used, cycles=cycles)
+        step = replace(step, scratch_bytes=used, cycles=cycles, sweeps=row.sweeps(match, used))
     emitter.room = step.scratch_bytes
     return replace(step, call=row.lower(match, emitter))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from burnc.boards import Board
+from burnc.codegen.flash_waits import Sweeps
 from burnc.ir import Array, DType, Graph, Node, State, Value
 from burnc.memory import ArenaPlan
 
@@ -41,6 +42,10 @@ class Code:
     twin: ConstantArray
 
 
+def bytes_of(item: ConstantArray | Code) -> int:
+    return item.bytes if isinstance(item, Code) else int(item.data.nbytes)
+
+
 FieldValue = int | ConstantArray | Code | Params | tuple[int, ...]
 
 
@@ -65,7 +70,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Step:
-    """One layer of the run: the nodes it computes and the kernel row that does it."""
+    """One layer of the run: the nodes it computes and the kernel row that does it.
+
+    Attributes:
+        cycles: in memory that never waits.
+        sweeps: how it reads its constants and code.
+        kernel_bytes: of the kernel's code, about.
+        waits: cycles that a run waits for flash here.
+    """
 
     nodes: tuple[Node, ...]
     row: str
@@ -73,11 +85,26 @@ class Step:
     scratch_bytes: int
     macs: int
     cycles: float
+    sweeps: Sweeps = field(default=Sweeps())
+    kernel_bytes: int = 0
+    waits: float = 0.0
 
     @property
     def node(self) -> Node:
         """The node whose result the step writes."""
         return self.nodes[-1]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A constant array or code that lies in RAM, copied from flash at start-up; ``saves`` cycles of each run."""
+
+    item: ConstantArray | Code
+    saves: float
+
+    @property
+    def bytes(self) -> int:
+        return bytes_of(self.item)
 
 
 @dataclass(frozen=True)
@@ -110,6 +137,7 @@ class Program:
         held: for each value that lives in the state struct, its byte offset there.
         left_out: results of which nothing is stored, as nothing reads them.
         borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
+        ram_budget: bytes of constants and code that may be placed in RAM; those that are stand in ``placed``.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
     """
 
@@ -132,11 +160,24 @@ class Program:
     left_out: set[Value] = field(default_factory=set)
     borrowed: dict[Value, Port] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
+    ram_budget: int = 0
+    placed: list[Placed] = field(default_factory=list)
 
     @property
     def weights_bytes(self) -> int:
         """Bytes of all constant arrays."""
         return sum(c.data.nbytes for c in self.constants)
+
+    @property
+    def placed_bytes(self) -> int:
+        """Bytes of constants and code that lie in RAM."""
+        return sum(p.bytes for p in self.placed)
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of inputs and outputs in buffers of the caller's own."""
+        ports = [*self.inputs, *self.outputs] if self.io == "caller" else []
+        return sum(port.value.type.nbytes for port in ports)
 
     @property
     def state_bytes(self) -> int:

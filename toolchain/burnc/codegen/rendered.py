@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -24,6 +25,10 @@ from burnc.ops.table import look_up
 FUNCTION = "kernel"  # stands for the name until the texts of equal kernels are joined
 
 
+# Read off builds for the Cortex-M0+.
+_BYTES_PER_CHARACTER = 0.35
+
+
 @dataclass(frozen=True)
 class RenderedKernel:
     """C text with the function named ``FUNCTION``, the arguments of this node's call, and what the planner needs.
@@ -39,6 +44,11 @@ class RenderedKernel:
     scratch_bytes: int
     overlap: tuple[tuple[int, int], ...]
     left_out: frozenset[Value]
+
+
+def rendered_bytes(text: str) -> int:
+    """Estimated code of a rendered function, by its length."""
+    return int(_BYTES_PER_CHARACTER * len(re.sub(r"\s+", " ", text)))
 
 
 def build_kernel(node: Node) -> Kernel:

@@ -83,7 +83,7 @@ def read_elf(path: Path) -> Elf:
             file = ELFFile(stream)
             return Elf(
                 entry=int(file["e_entry"]),
-                sections=tuple(_sections(file)),
+                sections=tuple(_sections(file, _copied(file))),
                 symbols=tuple(_symbols(file)),
                 segments=tuple(_segments(file)),
             )
@@ -115,7 +115,13 @@ _WRITABLE = 0x1  # SHF_WRITE
 _SYMBOL_KINDS: dict[str, Literal["function", "data"]] = {"STT_FUNC": "function", "STT_OBJECT": "data"}
 
 
-def _sections(file: Any) -> Iterator[Section]:
+def _copied(file: Any) -> list[range]:
+    """Addresses of what is loaded elsewhere, and copied there at start-up."""
+    segments = [s for s in file.iter_segments("PT_LOAD") if s["p_vaddr"] != s["p_paddr"]]
+    return [range(s["p_vaddr"], s["p_vaddr"] + s["p_memsz"]) for s in segments]
+
+
+def _sections(file: Any, copied: Sequence[range]) -> Iterator[Section]:
     for section in file.iter_sections():
         flags = section["sh_flags"]
         if flags & _ALLOCATED and section["sh_size"]:
@@ -125,7 +131,7 @@ def _sections(file: Any) -> Iterator[Section]:
                 size=section["sh_size"],
                 offset=section["sh_offset"],
                 in_flash=section["sh_type"] != "SHT_NOBITS",
-                in_ram=bool(flags & _WRITABLE),
+                in_ram=bool(flags & _WRITABLE) or any(section["sh_addr"] in addresses for addresses in copied),
             )
 
 

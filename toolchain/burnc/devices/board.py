@@ -24,11 +24,19 @@ class BoardBackend(Backend):
     name = "board"
     keeps_state = True
 
-    def __init__(self, board: str | Board = "pico", *, optimize: str = "balanced", profile: bool = True) -> None:
+    def __init__(
+        self,
+        board: str | Board = "pico",
+        *,
+        optimize: str = "balanced",
+        profile: bool = True,
+        ram_budget: int | None = None,
+    ) -> None:
         self.board = load_board(board) if isinstance(board, str) else board
         self.name = self.board.key
         self._optimize = optimize
         self._profile = profile
+        self._ram_budget = ram_budget
 
     def supports(self, node: Node) -> Support:
         return has_kernel(node)
@@ -42,7 +50,8 @@ class BoardBackend(Backend):
         """
         self.require_support(graph)
         tapped = with_outputs(graph, keep)
-        program = lower(tapped, self.board, LowerOptions(name=graph.name, optimize=self._optimize))
+        options = LowerOptions(name=graph.name, optimize=self._optimize, ram_budget=self._ram_budget)
+        program = lower(tapped, self.board, options)
         return BoardExecutable(self.board, tapped, program, self._profile)
 
 

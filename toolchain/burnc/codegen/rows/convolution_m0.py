@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise, window_fields
 from burnc.codegen.rows.pairs_m0 import (
@@ -16,6 +17,7 @@ from burnc.codegen.rows.pairs_m0 import (
     exact_scaling,
     layer_params,
     pair_flash,
+    pair_sweeps,
     pairs_at_once,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow, is_int8
@@ -114,6 +116,10 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
         copied = (9.0 * taps + 40 * columns) * rows * pixels * _share_at_edges(node)
         return pairs * pack + copied + dot_cycles(node, form, pairs, -(-pairs // _chunk(node, form, room))) + 300
 
+    def sweeps(m: Match, room: int) -> Sweeps:
+        node, form = m.last, _form(m.last, is_code=is_code)
+        return pair_sweeps(node, form, _chunk(node, form, room))
+
     return KernelRow(
         name,
         CONV2D,
@@ -127,6 +133,7 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
         modes=CODE_MODES if is_code else None,
         flash=lambda m: pair_flash(m.last, _form(m.last, is_code=is_code)),
         grown=lambda m, room: (scratch(m, room), cycles(m, room)),
+        sweeps=sweeps,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
 from burnc.codegen.rows.pairs_m0 import CORES, exact_scaling, is_signed
@@ -11,6 +12,7 @@ from burnc.codegen.rows.row import Emitter, KernelRow, folded_bias
 from burnc.ir import Array, DType, Match, Node
 
 KERNEL = (3, 3)
+_RECORD_BYTES = 28
 
 
 def is_unsigned_3x3(m: Match) -> bool:
@@ -49,6 +51,10 @@ def kernels_of(node: Node) -> Array:
     return data[..., 0]
 
 
+def record_bytes(m: Match) -> int:
+    return _RECORD_BYTES * int(m.last.input(0).type.shape[3])
+
+
 def _lines(node: Node, rows: int) -> int:
     return (rows - 1) * int(node.attrs.stride[0]) + KERNEL[0]
 
@@ -67,6 +73,11 @@ def _rows_at_once(node: Node, room: int = 0) -> int:
 
 def _scratch(m: Match, room: int = 0) -> int:
     return _lines(m.last, _rows_at_once(m.last, room)) * (4 + _line_bytes(m.last))
+
+
+def _passes(m: Match, room: int = 0) -> int:
+    n, out_height, _, _ = m.last.output.type.shape
+    return n * -(-out_height // _rows_at_once(m.last, room))
 
 
 def _lower(m: Match, emitter: Emitter) -> Call:
@@ -101,7 +112,7 @@ def _cycles(m: Match, room: int = 0) -> float:
     node = m.last
     n, out_height, width, channels = node.output.type.shape
     rows = n * out_height
-    passes = n * -(-out_height // _rows_at_once(node, room))
+    passes = _passes(m, room)
     stride = int(node.attrs.stride[0])
     an_output, a_row = (70.0, 75.0) if stride == 1 else (82.0, 55.0)
     return channels * (rows * (an_output * width + a_row) + passes * 95.0) + rows * stride * _line_bytes(node) * 0.8
@@ -119,5 +130,7 @@ ROWS = (
         scratch=_scratch,
         overlap=_overlap,
         grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
+        flash=record_bytes,
+        sweeps=lambda m, room: Sweeps(_passes(m, room)),
     ),
 )

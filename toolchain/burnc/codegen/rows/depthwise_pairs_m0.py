@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D
-from burnc.codegen.rows.depthwise_m0 import is_unsigned_3x3, kernels_of, records
+from burnc.codegen.rows.depthwise_m0 import is_unsigned_3x3, kernels_of, record_bytes, records
 from burnc.codegen.rows.pairs_m0 import BLOCK_WEIGHTS_SUM, CORES
 from burnc.codegen.rows.row import Emitter, KernelRow
 from burnc.ir import Array, DType, Match, Node
@@ -170,5 +171,7 @@ ROWS = (
         scratch=_scratch,
         overlap=_overlap,
         grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
+        flash=record_bytes,
+        sweeps=lambda m, room: Sweeps(m.last.input(0).type.shape[0]),
     ),
 )

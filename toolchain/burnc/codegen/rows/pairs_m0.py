@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import FieldValue, Params
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
 from burnc.codegen.rows.row import Emitter, channel_scales, clamp_fields, folded_bias, sum_bounds
@@ -186,6 +187,13 @@ def pairs_at_once(node: Node, form: Form, room: int = 0) -> int:
     """How many pairs are packed before their outputs are written: as many as ``room`` bytes hold, at least one."""
     pairs = (node.output.type.size // node.output.type.shape[-1] + 1) // 2
     return max(1, min(pairs, _MOST_PAIRS, room // form.pair_bytes))
+
+
+def pair_sweeps(node: Node, form: Form, at_once: int) -> Sweeps:
+    """All weights meet each chunk of pairs; a group's code is run for one pair after the other."""
+    pixels = node.output.type.size // node.output.type.shape[-1]
+    chunks = -(-((pixels + 1) // 2) // at_once) + pixels % 2
+    return Sweeps(chunks, max((code.bytes for code in group_codes(node)), default=0) if form.is_code else 0, at_once)
 
 
 def pair_flash(node: Node, form: Form) -> int:

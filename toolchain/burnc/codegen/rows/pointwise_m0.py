@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise
 from burnc.codegen.rows.pairs_m0 import (
@@ -12,6 +13,7 @@ from burnc.codegen.rows.pairs_m0 import (
     exact_scaling,
     layer_params,
     pair_flash,
+    pair_sweeps,
     pairs_at_once,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow
@@ -63,6 +65,10 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
         pack = 9.0 * taps + 90 if is_code else 11.0 * taps + 110 + 10 * (form.blocked.shape[1] - (taps + 1) // 2)
         return pairs * pack + dot_cycles(node, form, pairs, -(-pairs // pairs_at_once(node, form, room))) + 300
 
+    def sweeps(m: Match, room: int) -> Sweeps:
+        node, form = m.last, _form(m.last, is_code=is_code)
+        return pair_sweeps(node, form, pairs_at_once(node, form, room))
+
     return KernelRow(
         name,
         CONV2D,
@@ -76,6 +82,7 @@ def _row(name: str, code_bytes: int, *, is_code: bool) -> KernelRow:
         modes=CODE_MODES if is_code else None,
         flash=lambda m: pair_flash(m.last, _form(m.last, is_code=is_code)),
         grown=lambda m, room: (scratch(m, room), cycles(m, room)),
+        sweeps=sweeps,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.names import LONGEST_NAME, UniqueNames, comment_text, identifier
 from burnc.codegen.program import Call, Code, ConstantArray, FieldValue, Params
 from burnc.ir import Array, Match, Node, Pattern
@@ -74,6 +75,13 @@ class Emitter:
         return made
 
 
+def sweeps_for_outputs(match: Match, room: int) -> Sweeps:
+    """Of a kernel that goes through its weights for each output pixel or row."""
+    weights = sum(v.type.size for node in match.nodes for v in node.present_inputs if v.is_constant)
+    macs = sum(spec_of(node).macs(node) for node in match.nodes)
+    return Sweeps(max(1, macs // max(1, weights)))
+
+
 @dataclass(frozen=True)
 class KernelRow:
     """One kernel.
@@ -92,6 +100,7 @@ class KernelRow:
         flash: bytes of its constants and code for this match; None for those of its constant operands.
         grown: for a kernel that more scratch makes faster: from the bytes that are free, (bytes used, cycles then).
             What overlap says must hold for that, too.
+        sweeps: how it reads its constants and code, with so many bytes of scratch.
     """
 
     name: str
@@ -106,6 +115,7 @@ class KernelRow:
     modes: tuple[str, ...] | None = None
     flash: Callable[[Match], int] | None = None
     grown: Callable[[Match, int], tuple[int, float]] | None = None
+    sweeps: Callable[[Match, int], Sweeps] = field(default=sweeps_for_outputs)
 
     def flash_bytes(self, match: Match) -> int:
         if self.flash is not None:

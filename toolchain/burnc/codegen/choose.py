@@ -1,0 +1,155 @@
+"""Which kernel computes which nodes: the cheapest in cycles, in waits for flash and in bytes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from burnc.boards import Board, Cache
+from burnc.codegen.flash_waits import sweep_waits
+from burnc.codegen.placement import cache_of
+from burnc.codegen.program import Program
+from burnc.codegen.rows import KernelRow
+from burnc.ir import Graph, Match, Node, Value
+
+# What a byte of flash may cost in cycles of one run, by what is optimized for; more, where the board's flash is full.
+_PRICES = {"speed": 0.0, "balanced": 30.0, "size": 100.0}
+_SHARE_OF_FLASH = 0.8
+# What a byte of RAM may cost, in tries: a little, more and more, and too much for anything to be placed there.
+_RAM_PRICES = (0.0, *(2.0**k for k in range(1, 12)), float("inf"))
+_MOST_COMPARISONS = 200_000
+# Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
+_SHARE_FOR_SCRATCH = 1 / 24
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel for a match, None for the rendered one; ``waits`` are those of constants and code that lie in flash."""
+
+    match: Match
+    row: KernelRow | None = None
+    cycles: float = 0.0
+    flash: int = 0
+    waits: float = 0.0
+
+    def cost(self, price: float, ram_price: float) -> float:
+        """Cycles, ``price`` for a byte of flash, and the waits or, if that is less, ``ram_price`` for a byte of RAM."""
+        placed = ram_price * self.flash if self.waits else 0.0
+        return self.cycles + price * self.flash + min(self.waits, placed)
+
+
+def choose_kernels(
+    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
+) -> list[Choice]:
+    """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had."""
+    board, graph = program.board, program.graph
+    memory = board.first_memory("flash")
+    flash_room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
+    allowed = [r for r in rows if (r.on is None or core in r.on) and (r.modes is None or program.optimize in r.modes)]
+    offers = _offers(graph, allowed, views, board)
+    chosen: list[Choice] = []
+    least = _PRICES.get(program.optimize, _PRICES["balanced"])
+    for price in sorted(p for p in _PRICES.values() if p >= least):
+        tries = [_cheapest(graph, offers, price, ram_price) for ram_price in _RAM_PRICES]
+        chosen = min(tries, key=lambda found: _total(found, price, program.ram_budget))
+        chosen = _improved(chosen, offers, price, program.ram_budget)
+        if sum(choice.flash for choice in chosen) <= flash_room:
+            break
+    return chosen
+
+
+def small_arena(board: Board) -> int:
+    """Bytes to which an arena may grow for the sake of scratch."""
+    memory = board.first_memory("ram")
+    return 0 if memory is None else int(memory.size * _SHARE_FOR_SCRATCH)
+
+
+def guess_arena(graph: Graph, views: Mapping[Value, Value], board: Board) -> int:
+    """Bytes of the arena by what must be alive at once; the plan comes when the kernels are known."""
+    return max([small_arena(board), *_live_bytes(graph, views).values()])
+
+
+def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
+    """For each node, the bytes of all values that are alive while it is computed."""
+    made = {views.get(v, v): n for n, node in reversed([*enumerate(graph.nodes)]) for v in node.outputs}
+    read = {views.get(v, v): n for n, node in enumerate(graph.nodes) for v in node.present_inputs if not v.is_constant}
+    read |= {views.get(v, v): len(graph.nodes) for v in graph.outputs}
+    change = [0] * (len(graph.nodes) + 2)
+    for value in read.keys() | made.keys():
+        change[made.get(value, 0)] += value.type.nbytes
+        change[max(read.get(value, 0), made.get(value, 0)) + 1] -= value.type.nbytes
+    return dict(zip(graph.nodes, itertools.accumulate(change), strict=False))
+
+
+def _offers(
+    graph: Graph, rows: Sequence[KernelRow], views: Mapping[Value, Value], board: Board
+) -> dict[Node, list[Choice]]:
+    """For each node that is to be computed, the rows that can do it."""
+    consumers, cache = graph.consumers(), cache_of(board)
+    arena, live = guess_arena(graph, views, board), _live_bytes(graph, views)
+    offers: dict[Node, list[Choice]] = {}
+    for node in graph.nodes:
+        if len(node.outputs) == 1 and node.output in views:
+            continue
+        if not any(value.type.size for value in node.outputs):
+            continue  # there is nothing to compute
+        offers[node] = []
+        for row in rows:
+            match = row.pattern.match(node, graph, consumers)
+            if match is not None and row.when(match):
+                offers[node].append(_offer(row, match, (arena - live[node]) // 2, cache))
+    return offers
+
+
+def _offer(row: KernelRow, match: Match, room: int, cache: Cache | None) -> Choice:
+    flash = row.flash_bytes(match)
+    scratch, cycles = row.grown(match, room) if row.grown else (0, row.cycles(match))
+    waits = sweep_waits(flash, row.code_bytes, row.sweeps(match, scratch), cache)
+    return Choice(match, row, cycles, flash, waits)
+
+
+def _cheapest(graph: Graph, offers: Mapping[Node, Sequence[Choice]], price: float, ram_price: float) -> list[Choice]:
+    covered: set[Node] = set()
+    chosen: list[Choice] = []
+    for node in reversed(graph.nodes):
+        if node in covered or node not in offers:
+            continue
+        best = min(offers[node], key=lambda choice: choice.cost(price, ram_price), default=Choice(Match([node])))
+        covered.update(best.match.nodes)
+        chosen.append(best)
+    return chosen[::-1]
+
+
+def _improved(
+    chosen: Sequence[Choice], offers: Mapping[Node, Sequence[Choice]], price: float, budget: int
+) -> list[Choice]:
+    """With other kernels for single matches, as long as that helps: equal layers need not take equal kernels."""
+    best, least = list(chosen), _total(chosen, price, budget)
+    tries = _MOST_COMPARISONS // max(1, len(best))
+    position = unchanged = 0
+    while unchanged < len(best) and tries > 0:
+        unchanged += 1
+        now = best[position]
+        for offer in offers[now.match.last]:
+            if offer.match.nodes != now.match.nodes:
+                continue
+            tries -= 1
+            trial = [*best[:position], offer, *best[position + 1 :]]
+            total = _total(trial, price, budget)
+            if total < least:
+                best, least, unchanged = trial, total, 0
+        position = (position + 1) % len(best)
+    return best
+
+
+def _total(chosen: Sequence[Choice], price: float, budget: int) -> float:
+    """Cost of a run where those constants lie in RAM, within the budget, that save most for their bytes."""
+    total, left = 0.0, budget
+    for choice in sorted(chosen, key=lambda c: -c.waits / max(1, c.flash)):
+        total += choice.cycles + price * choice.flash
+        if choice.flash <= left:
+            left -= choice.flash
+        else:
+            total += choice.waits
+    return total
