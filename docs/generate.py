@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from burnc.ops import operators
-from burnc.ops.described import described_operators
+from burnc.ops.described import Described, described_operators
 
 HERE = Path(__file__).resolve().parent
 
@@ -17,9 +16,10 @@ Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators
 
 - A name in the first column is the IR's. One operator may stand for several of a model file, and one of a file may
   become several here. The file of that name in `toolchain/burnc/ops` says what of each is refused.
-- *float*, *int8* and *int16* (16-bit activations, 8-bit weights) count the cases of the conformance suite: each is run
-  on every backend, integer ones with several sets of scales and zero points. *apart*: tested outside the table of
-  cases. An empty cell: there is no such kind.
+- *float*, *int8* and *int16* (16-bit activations, 8-bit weights) count the cases of the conformance suite behind what
+  comes from an ONNX or a TFLite file: each is run on every backend, integer ones with several sets of scales and zero
+  points. *apart*: tested outside the table of cases. An empty cell: there is no such kind, or the format has no such
+  operator.
 - What depends on constants and shapes alone (ONNX's Constant, Shape, Gather of a shape and the like) is computed when
   the file is read, and needs no operator.
 - ONNX operators that are not named here but that the standard defines by others (LayerNormalization,
@@ -28,32 +28,41 @@ Written by `make docs` from `toolchain/burnc/ops`; do not edit. `burnc operators
 
 An operator that is missing can be [added](adding_an_operator.md), also from outside the package.
 
-| operator | meaning | ONNX | TFLite | float | int8 | int16 |
-|---|---|---|---|---|---|---|
+| operator | ONNX | float | int8 | int16 | TFLite | float | int8 | int16 | meaning |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+
+INTERNAL_HEAD = """
+Operators that stand for none of a file: passes, quantization and training make them.
+
+| operator | float | int8 | int16 | meaning |
+|---|---|---|---|---|
 """
 
 
 def operators_page() -> str:
     """docs/operators.md."""
-    specs = operators()
-    rows = []
-    for described in described_operators():
-        kinds = [kind for case in specs[described.name].cases for kind in case.kinds]
-        cells = [
-            f"`{described.name}`",
-            described.meaning.replace("|", "\\|"),
-            ", ".join(described.onnx),
-            ", ".join(described.tflite),
-            _count(kinds, "float32"),
-            _count(kinds, "int8") if described.int8 else "",
-            _count(kinds, "int16") if described.int16 else "",
-        ]
-        rows.append(f"| {' | '.join(cells)} |\n")
-    return OPERATORS_HEAD + "".join(rows)
+    found = described_operators()
+    of_files = [_row(op.name, *_half(op.onnx, op), *_half(op.tflite, op), op.meaning) for op in found if _names(op)]
+    others = [_row(op.name, *_counts(op), op.meaning) for op in found if not _names(op)]
+    return OPERATORS_HEAD + "".join(of_files) + INTERNAL_HEAD + "".join(others)
 
 
-def _count(kinds: list[str], kind: str) -> str:
-    return str(kinds.count(kind)) if kind in kinds else "apart"
+def _names(op: Described) -> list[str]:
+    return op.onnx + op.tflite
+
+
+def _row(name: str, *cells: str) -> str:
+    return f"| `{name}` | {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+
+def _half(names: list[str], op: Described) -> list[str]:
+    """The cells of one file format."""
+    return [", ".join(names), *_counts(op)] if names else [""] * 4
+
+
+def _counts(op: Described) -> list[str]:
+    return ["" if count is None else str(count or "apart") for count in (op.float_cases, op.int8_cases, op.int16_cases)]
 
 
 PAGES = {"operators.md": operators_page}

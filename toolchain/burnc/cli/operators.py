@@ -14,7 +14,7 @@ from burnc.cli.render import table
 @click.command("operators")
 @json_option
 def command(as_json: bool) -> None:
-    """List the operators that models may hold."""
+    """List the operators that models may hold, with the number of conformance cases behind each kind."""
     from burnc.ops.described import described_operators
 
     found = described_operators()
@@ -22,13 +22,19 @@ def command(as_json: bool) -> None:
         write_json({"schema": SCHEMA, "operators": [asdict(operator) for operator in found]})
     else:
         table(
-            ("operator", "ONNX", "TFLite", "int8", "int16", "meaning"),
+            ("operator", "ONNX", "TFLite", ">float", ">int8", ">int16", "meaning"),
             [
-                (op.name, ", ".join(op.onnx), ", ".join(op.tflite), _yes(op.int8), _yes(op.int16), op.meaning)
+                (
+                    op.name,
+                    ", ".join(op.onnx),
+                    ", ".join(op.tflite),
+                    *map(_count, (op.float_cases, op.int8_cases, op.int16_cases)),
+                    op.meaning,
+                )
                 for op in found
             ],
         )
 
 
-def _yes(holds: bool) -> str:
-    return "yes" if holds else ""
+def _count(cases: int | None) -> str:
+    return "" if cases is None else str(cases or "yes")

@@ -14,14 +14,19 @@ from burnc.ops.spec import OpSpec
 
 @dataclass(frozen=True)
 class Described:
-    """One operator; ``onnx`` names hold their domain where it is not the default one."""
+    """One operator; ``onnx`` names hold their domain where it is not the default one.
+
+    ``…_cases`` count what the conformance suite holds of each kind: None where there is no such kind, 0 where it is
+    tested elsewhere.
+    """
 
     name: str
     meaning: str
     onnx: list[str]
     tflite: list[str]
-    int8: bool
-    int16: bool
+    float_cases: int | None
+    int8_cases: int | None
+    int16_cases: int | None
 
 
 def described_operators() -> list[Described]:
@@ -33,11 +38,16 @@ def described_operators() -> list[Described]:
             meaning=meanings.get(spec.name, ""),
             onnx=[f"{op.domain}.{op.op_type}" if op.domain else op.op_type for op in spec.onnx],
             tflite=[op.code for op in spec.tflite],
-            int8=spec.quant is not None,
-            int16=_takes_int16(spec),
+            float_cases=_cases(spec, "float32"),
+            int8_cases=_cases(spec, "int8") if spec.quant is not None else None,
+            int16_cases=_cases(spec, "int16") if _takes_int16(spec) else None,
         )
         for spec in sorted(burnc.ops.operators().values(), key=lambda spec: spec.name)
     ]
+
+
+def _cases(spec: OpSpec, kind: str) -> int:
+    return sum(case.kinds.count(kind) for case in spec.cases)
 
 
 def _takes_int16(spec: OpSpec) -> bool:
