@@ -84,24 +84,29 @@ def symbols(path: Path) -> tuple[set[str], set[str]]:
         return {s.name for s in found} - needed, needed
 
 
+def compile_one(command: Sequence[str], text: str, folder: Path) -> None:
+    """One translation unit of that text."""
+    unit = folder / "unit.c"
+    unit.write_text(text)
+    compile_all(command, [unit], folder)
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_no_warnings(compiler: str, tmp_path: Path) -> None:
-    compile_all(COMPILERS[compiler], SOURCES, tmp_path)
+    compile_one(COMPILERS[compiler], "".join(f'#include "{path}"\n' for path in SOURCES), tmp_path)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "clang++"])
 def test_headers_stand_alone_and_beside_the_standard_ones(compiler: str, tmp_path: Path) -> None:
-    lone = []
+    check = [*COMPILERS[compiler], "-fsyntax-only"]
     for header in HEADERS:
-        lone.append(tmp_path / f"{header.stem}.c")
-        lone[-1].write_text(f'#include "burnc/{header.name}"\n#include "burnc/{header.name}"\ntypedef int unit;\n')
-    before, after = tmp_path / "before_all.c", tmp_path / "after_all.c"
+        compile_one(check, 2 * f'#include "burnc/{header.name}"\n' + "typedef int unit;\n", tmp_path)
     ours = "".join(f'#include "burnc/{header.name}"\n' for header in HEADERS)
+    others = "#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n"
     use = "void use(char *a, const char *b);\n"
     use += "void use(char *a, const char *b) { memcpy(a, b, 3); burnc_memcpy(a, b, 3); }\n"
-    before.write_text(f"#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{ours}{use}")
-    after.write_text(f"{ours}#include <string.h>\n#include <math.h>\n#include <stdlib.h>\n{use}")
-    compile_all(COMPILERS[compiler], [*lone, before, after], tmp_path)
+    compile_one(check, f"{others}{ours}{use}", tmp_path)
+    compile_one(check, f"{ours}{others}{use}", tmp_path)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "zig-m0plus-Os"])
@@ -113,17 +118,21 @@ def test_two_models_share_a_translation_unit(compiler: str, tmp_path: Path) -> N
             text = re.sub(r'"burnc/(\w+\.h)"', rf'"{prefix}_\1"', path.read_text(encoding="utf-8"))
             text = re.sub(r"\bburnc_(?!status\b)", f"{prefix}_", text)
             text = re.sub(r"\bBURNC_(?!STATUS_)", f"{prefix.upper()}_", text)
-            (tmp_path / f"{prefix}_{path.name.removeprefix('burnc_')}").write_text(text)
-        includes += "".join(f'#include "{prefix}_{path.name}"\n' for path in HEADERS)
-    both = tmp_path / "both.c"
-    both.write_text(f"{includes}burnc_status use(void);\nburnc_status use(void) {{ return BURNC_STATUS_OK; }}\n")
-    compile_all([*COMPILERS[compiler], f"-I{tmp_path}"], sorted(tmp_path.glob("*.c")), tmp_path)
+            name = f"{prefix}_{path.name.removeprefix('burnc_')}"
+            (tmp_path / name).write_text(text)
+            includes += f'#include "{name}"\n'
+    compile_one([*COMPILERS[compiler], f"-I{tmp_path}"], includes, tmp_path)
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O2"])
-def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module", params=["-Os", "-O2"])
+def objects(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Every source for a Cortex-M0+."""
+    return compile_all([*THUMB, request.param], THUMB_SOURCES, tmp_path_factory.mktemp("objects"))
+
+
+def test_objects_define_one_function_and_need_no_double(objects: list[Path]) -> None:
     known = {source.stem for source in SOURCES}
-    for built in compile_all([*THUMB, level], THUMB_SOURCES, tmp_path):
+    for built in objects:
         defined, needed = symbols(built)
         assert defined == {built.stem}
         ours = needed & known
@@ -132,8 +141,7 @@ def test_objects_define_one_function_and_need_no_double(level: str, tmp_path: Pa
         assert not {name for name in support if re.match(r"__aeabi_(d|[a-z0-9]+2d)(?!iv)", name)}, built.stem
 
 
-@pytest.mark.parametrize("level", ["-Os", "-O2"])
-def test_links_freestanding(level: str, tmp_path: Path) -> None:
+def test_links_freestanding(objects: list[Path], tmp_path: Path) -> None:
     """With nothing but mem* and the compiler's own support library."""
     main = tmp_path / "main.c"
     calls = "".join(f"(const void *){source.stem}, " for source in SOURCES)
@@ -148,8 +156,8 @@ def test_links_freestanding(level: str, tmp_path: Path) -> None:
         f"extern const void *const table[];\nconst void *const table[] = {{{calls}0}};\n"
         "void _start(void);\nvoid _start(void) { for (;;) { *(const void *const volatile *)table; } }\n"
     )
-    files = [str(path) for path in (main, *THUMB_SOURCES)]
-    command = [*THUMB, level, "-ffreestanding", f"-I{INCLUDE}", *files, "-o", str(tmp_path / "a.elf")]
+    files = [str(path) for path in (main, *objects)]
+    command = [*THUMB, "-ffreestanding", f"-I{INCLUDE}", *files, "-o", str(tmp_path / "a.elf")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -128,6 +128,12 @@ class Builder:
     def has_made(self, value: Value) -> bool:
         return any(made is value for made, _ in self._made_values)
 
+    def take_back(self) -> None:
+        """Remove the nodes that this builder has added."""
+        made = set(self.made_nodes)
+        if made:
+            self.graph.nodes = [node for node in self.graph.nodes if node not in made]
+
     def settle_names(self) -> None:
         """Give what this builder made the names it wanted, where they have become free since."""
         if all(n.name == name for n, name in self._made_nodes) and all(v.name == name for v, name in self._made_values):

@@ -55,7 +55,7 @@ class RewritePass:
 
     def _rewrite_one(self, graph: Graph) -> bool:
         consumers = graph.consumers()
-        for node in graph.nodes:
+        for node in list(graph.nodes):
             match = self.pattern.match(node, graph, consumers)
             if match is None:
                 continue
@@ -64,6 +64,7 @@ class RewritePass:
             if value is not None:
                 replace_node(builder, node, value)
                 return True
+            builder.take_back()
         return False
 
 

@@ -52,7 +52,7 @@ class SinkTransposes:
 
     def _change_one(self, graph: Graph) -> bool:
         earlier: Movers = {}
-        for node in graph.nodes:
+        for node in list(graph.nodes):
             builder = Builder(graph, operators(), anchor=node)
             if node.op in MOVERS:
                 value = _simplified(node, builder, earlier)
@@ -68,6 +68,7 @@ class SinkTransposes:
             if value is not None:
                 replace_node(builder, node, value)
                 return True
+            builder.take_back()
         return False
 
 
