@@ -12,10 +12,12 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -53,8 +55,12 @@ STEPS = 4
 KINDS = ("float", "float", "quantized", "qdq", "memory", "float", "quantized", "qdq")
 
 
-class WrongError(Exception):
-    """Two that should agree do not."""
+SECONDS = 60
+"""Of computing for one graph, C apart."""
+
+
+class TooLongError(Exception):
+    """Something does not come to an end."""
 
 
 @dataclass
@@ -126,13 +132,30 @@ def _draw(number: int) -> Subject:
 def _verdict(subject: Subject, folder: Path) -> Ending:
     """Load, quantize, compare numpy with onnxruntime, save and load again."""
     try:
-        for line in _faults(subject, folder):
-            return Ending(subject.name, "wrong", line)
+        with at_most(SECONDS):
+            for line in _faults(subject, folder):
+                return Ending(subject.name, "wrong", line)
     except BurncError as error:
         return Ending(subject.name, "refused", why(error))
     except Exception:  # noqa: BLE001 - whatever it is, it is what the suite looks for
         return Ending(subject.name, "crashed", traceback.format_exc(limit=-3))
     return Ending(subject.name, "equal")
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TooLongError in what takes more seconds of computing; in the main thread alone."""
+
+    def stop(*_: object) -> None:
+        raise TooLongError(f"more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def why(error: BurncError) -> str:

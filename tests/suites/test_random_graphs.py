@@ -20,15 +20,26 @@ from burnc.ops import onnx_mappings
 from requirements import requires, requires_package
 from suites.graph_judges import against_onnxruntime, against_reference, against_truth, all_values
 from suites.onnx_graphs import truth_of
-from suites.random_graphs import judge_batch
+from suites.random_graphs import TooLongError, at_most, judge_batch
 from suites.random_onnx import random_graph
 from suites.recipe import RECIPES
 
 pytestmark = [requires_package("onnxruntime"), requires("gcc")]
 
 
-def test_fixed_part() -> None:
-    assert [e for e in judge_batch(0, 24) if e.verdict != "equal"] == []
+@pytest.mark.parametrize(("first", "count"), [(0, 8), (16, 16), (1217, 1)])
+def test_fixed_part(first: int, count: int) -> None:
+    assert [e for e in judge_batch(first, count) if e.verdict != "equal"] == []
+
+
+def test_what_takes_too_long_is_said() -> None:
+    with pytest.raises(TooLongError), at_most(0.05):
+        endless()
+
+
+def endless() -> None:
+    while True:
+        pass
 
 
 @settings(

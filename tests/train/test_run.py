@@ -147,7 +147,7 @@ def test_the_same_seed_gives_the_same_bytes(trained, folder):
 def test_below_the_goal_is_status_1_and_the_budget_ends_training(folder):
     out = folder / "hurried"
     answer = burnc(
-        "train", folder / "train.toml", "-o", out, "--epochs", 500, "--seconds", 1, "--seed", 5, "--json", status=1
+        "train", folder / "train.toml", "-o", out, "--epochs", 500, "--seconds", 0.01, "--seed", 5, "--json", status=1
     )
     report = json.loads(answer.stdout)
     assert report["stopped"]

@@ -115,6 +115,16 @@ def test_two_inputs_read_both_ways_come_to_rest() -> None:
     assert changed(SINK, graph, outputs) == 0
 
 
+def test_what_a_move_that_fails_has_made_is_taken_back() -> None:
+    graph, b, x = started(*X)
+    z = b.input("z", TensorType(DType.FLOAT32, (1, 3, 4, 5)))
+    w = b.input("w", TensorType(DType.FLOAT32, (1, 3, 4, 5)))
+    moved = b.node("transpose", [b.node("softmax", [x])], NCHW)
+    outputs = [b.node("transpose", [z], NHWC), b.node("concat", [moved, z, w], ConcatAttrs(1))]
+    assert changed(SINK, graph, outputs) == 0
+    assert ops_of(graph).count("transpose") == 2
+
+
 @pytest.mark.parametrize("shape", [(3, 1), (1, 3, 1), (3, 5), (5,), (1,), ()])
 def test_a_pointwise_operator_moves_before_a_reshape_of_unit_axes(shape: tuple[int, ...]) -> None:
     graph, b, x = started(1, 3, 1, 5)
