@@ -38,6 +38,13 @@ void burnc_port_reboot(void);
    nothing, where there is none; boards that never have one need not implement it. */
 int burnc_port_request_bootloader(void);
 
+/* Starts entry, which must not return, on a second core, with a stack of its own. Call it once after a start, and only
+   on boards that have one; the others need not implement it. */
+void burnc_port_start_second_core(void (*entry)(void));
+
+/* How many bytes of its stack the second core has ever used; 0 before it was started. */
+uint32_t burnc_port_second_stack_used(void);
+
 /* Fills the unused stack with a pattern, and later tells how many bytes of the stack were ever used since. */
 void burnc_port_stack_paint(void);
 uint32_t burnc_port_stack_used(void);

@@ -82,7 +82,7 @@ class CExecutable:
         self._library = ctypes.CDLL(str(library))
         self._run = self._library[f"{PREFIX}_run"]
         self._run.argtypes = [ctypes.c_void_p] * (2 if program.states else 1)
-        self._memory = np.zeros(arena_bytes(program) // 8 + 1, np.uint64)
+        self._memory = np.zeros(arena_bytes(program, ctypes.sizeof(ctypes.c_void_p)) // 8 + 1, np.uint64)
         self._state = np.zeros(program.state_bytes // 8 + 1, np.uint64)
         self.reset()
 

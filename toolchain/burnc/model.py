@@ -69,8 +69,8 @@ class Model:
     def __str__(self) -> str:
         return print_graph(self.graph)
 
-    def inspect(self, board: str | None = None, *, ram_budget: int | None = None) -> InspectReport:
-        """Operators, MACs, parameters and, with a board, fit and predicted latency.
+    def inspect(self, board: str | None = None, *, ram_budget: int | None = None, cores: int = 1) -> InspectReport:
+        """Operators, MACs, parameters and, with a board, fit and predicted latency of a run that ``cores`` share.
 
         Args:
             ram_budget: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
@@ -78,7 +78,7 @@ class Model:
         Raises:
             BoardError: the board is unknown.
         """
-        return pipeline.inspect(self._loaded, load_board(board) if board else None, ram_budget)
+        return pipeline.inspect(self._loaded, load_board(board) if board else None, ram_budget, cores)
 
     def quantize(
         self,
@@ -142,9 +142,10 @@ class Model:
         *,
         optimize: str = "balanced",
         ram_budget: int | None = None,
+        cores: int = 1,
         progress: Progress = no_progress,
     ) -> SimulateReport:
-        """Run firmware of the model on an emulated board; ``ram_budget`` as for ``inspect``.
+        """Run firmware of the model on an emulated board; ``ram_budget`` and ``cores`` as for ``inspect``.
 
         Raises:
             BoardError, ToolMissingError, DoesNotFitError, SimulationError: it cannot be built or run.
@@ -156,6 +157,7 @@ class Model:
             runs,
             optimize=optimize,
             ram_budget=ram_budget,
+            cores=cores,
             reference=_device("numpy"),
             progress=progress,
         )

@@ -203,6 +203,7 @@ class ExportOptions:
     """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF.
 
     ``ram_budget``: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
+    ``cores``: how many may share a run.
     """
 
     name: str = ""
@@ -211,6 +212,7 @@ class ExportOptions:
     project: str | None = None
     measure: bool = False
     ram_budget: int | None = None
+    cores: int = 1
 
 
 def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, force: bool = False) -> ExportReport:
@@ -224,7 +226,9 @@ def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, for
     require_free(out, force=force)
     if options.project == "bare" and options.io != "arena":
         raise InputError("a bare project keeps inputs and outputs in the arena", hint="leave out --io, or --project")
-    settings = LowerOptions(options.name, options.io, options.optimize, ram_budget=options.ram_budget)
+    settings = LowerOptions(
+        options.name, options.io, options.optimize, ram_budget=options.ram_budget, cores=options.cores
+    )
     program = lower(graph, board, settings)
     model = emit_c(program)
     files = {name: text.encode() for name, text in model.items()}
@@ -321,7 +325,7 @@ def parameter_count(graph: Graph) -> int:
     return sum(v.type.size for v in graph.constants())
 
 
-def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None = None) -> InspectReport:
+def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None = None, cores: int = 1) -> InspectReport:
     """What a model holds and, with a board, whether it fits and how long a run will take by the cost model."""
     graph = loaded.graph
     report = InspectReport(
@@ -339,7 +343,7 @@ def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None =
     )
     if board is None:
         return report
-    program = lower(graph, board, LowerOptions(ram_budget=ram_budget))
+    program = lower(graph, board, LowerOptions(ram_budget=ram_budget, cores=cores))
     size = _estimated(program)
     cycles = int(sum(step.cycles for step in program.steps))
     waits = int(sum(step.waits for step in program.steps))
@@ -367,14 +371,14 @@ def inspect_refused(path: Path, error: UnsupportedError) -> InspectReport:
 
 def simulate(
     graph: Graph, board: Board, inputs: Sequence[Mapping[str, Array]], *, optimize: str = "balanced",
-    ram_budget: int | None = None, reference: Backend, progress: Progress = no_progress,
+    ram_budget: int | None = None, cores: int = 1, reference: Backend, progress: Progress = no_progress,
 ) -> SimulateReport:  # fmt: skip
     """Run firmware of the model on the emulated board and compare each output with the reference's."""
     expected = reference.compile(graph)
-    executable = BoardBackend(board, optimize=optimize, ram_budget=ram_budget).compile(graph)
+    executable = BoardBackend(board, optimize=optimize, ram_budget=ram_budget, cores=cores).compile(graph)
     program = executable.program
     layers = [(step.node.name, step.node.op, step.macs) for step in program.steps]
-    return run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress)
+    return run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress, cores)
 
 
 def simulate_project(
@@ -396,7 +400,8 @@ def simulate_project(
         raise InputError(f"the project was exported for the board {project.board}, not {board.key}", where=str(folder))
     inputs = run_inputs(project.signature, file, count)
     layers = [(layer.name, layer.op, layer.macs) for layer in project.layers]
-    return run_simulation(project.serve(), layers, project.arena_bytes, inputs, None, progress)
+    served = project.serve()
+    return run_simulation(served, layers, project.arena_bytes, inputs, None, progress, project.cores)
 
 
 def validate(

@@ -95,6 +95,7 @@ class SimulateReport(Report):
     ``unit`` says what all ``cycles`` are: ``cycles``, or ``instructions`` on an emulator that knows nothing of time;
     there ``latency_ms`` and ``energy_uj`` are None. ``cycles`` and the layers' are those of memory that never waits;
     ``cycles_with_flash_cache`` has the waits for flash in it. Latency and energy are made from it where it is known.
+    ``cores`` are the board's, of which ``cores_used`` shared a run; the second one's stack is ``helper_stack_bytes``.
     """
 
     board: str
@@ -114,6 +115,8 @@ class SimulateReport(Report):
     inferences: int
     outputs: Mapping[str, Array | str]
     matches_reference: bool | None
+    cores_used: int = 1
+    helper_stack_bytes: int | None = None
 
 
 @dataclass(frozen=True)

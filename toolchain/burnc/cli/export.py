@@ -11,6 +11,7 @@ import click
 from burnc.cli.options import (
     PATH,
     board_option,
+    cores_option,
     force_option,
     json_option,
     model_options,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 @click.option("--name", default="", metavar="NAME", help="Prefix of C names and files; else the model file's name.")
 @optimize_option
 @ram_budget_option
+@cores_option
 @click.option("--measure", is_flag=True, help="Compile, and read the sizes from the ELF; bare projects get its images.")
 @force_option
 @json_option
@@ -70,6 +72,7 @@ def command(
     name: str,
     optimize: str,
     ram_budget: int | None,
+    cores: int,
     measure: bool,
     force: bool,
     as_json: bool,
@@ -94,7 +97,7 @@ def command(
         assert loaded.quantize_report is not None
         for warning in loaded.quantize_report.warnings:
             say(f"warning: {warning}")
-    settings = ExportOptions(name, io, optimize, project, measure, ram_budget)
+    settings = ExportOptions(name, io, optimize, project, measure, ram_budget, cores)
     report = loaded.export(board, output, settings, force=force)
     if as_json:
         write_json(report.to_json())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import json_option, model_options, ram_budget_option, state_options
+from burnc.cli.options import cores_option, json_option, model_options, ram_budget_option, state_options
 from burnc.cli.output import error_json, plain, say, write_json
 from burnc.cli.render import lines, megahertz, milliseconds, number, ram_rows, short, table
 from burnc.errors import UnsupportedError
@@ -24,6 +24,7 @@ NODES_SHOWN = 3
 @model_options
 @click.option("--board", metavar="B", help="Say also whether the model fits this board and how long a run takes.")
 @ram_budget_option
+@cores_option
 @click.option("--tensors", is_flag=True, help="List the type and shape of every tensor.")
 @json_option
 @click.pass_context
@@ -34,6 +35,7 @@ def command(
     batch: int | None,
     board: str | None,
     ram_budget: int | None,
+    cores: int,
     tensors: bool,
     as_json: bool,
 ) -> None:
@@ -45,7 +47,8 @@ def command(
     from burnc.model import load
 
     try:
-        report = load(model, dims, batch=batch, **state_options()).inspect(board, ram_budget=ram_budget)
+        loaded = load(model, dims, batch=batch, **state_options())
+        report = loaded.inspect(board, ram_budget=ram_budget, cores=cores)
     except UnsupportedError as error:
         if as_json:
             write_json({**pipeline.inspect_refused(model, error).to_json(), "error": error_json(error)["error"]})

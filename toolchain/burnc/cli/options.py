@@ -64,6 +64,14 @@ ram_budget_option = click.option(
     metavar="BYTES",
     help="RAM for weights and code that a board's flash is slow to read; else what half of its RAM leaves.",
 )
+cores_option = click.option(
+    "--cores",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="2: a second core helps with each run, where the board has one (docs/two_cores.md).",
+)
 inputs_option = click.option(
     "--inputs", type=PATH, metavar="X.npz", help="Arrays by input name, samples along the first axis; else random."
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from burnc.cli.options import (
+    cores_option,
     count_option,
     inputs_option,
     json_option,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @count_option
 @optimize_option
 @ram_budget_option
+@cores_option
 @json_option
 @click.pass_context
 def command(
@@ -45,6 +47,7 @@ def command(
     count: int | None,
     optimize: str,
     ram_budget: int | None,
+    cores: int,
     as_json: bool,
 ) -> None:
     """Run firmware on an emulated board.
@@ -56,7 +59,7 @@ def command(
         report = (
             _simulate_project(model, board, inputs, count, callback)
             if model.is_dir()
-            else _simulate_model(model, dims, batch, board, inputs, count, optimize, ram_budget, callback)
+            else _simulate_model(model, dims, batch, board, inputs, count, optimize, ram_budget, cores, callback)
         )
     if as_json:
         write_json(report.to_json())
@@ -84,6 +87,7 @@ def _simulate_model(
     count: int | None,
     optimize: str,
     ram_budget: int | None,
+    cores: int,
     callback: Progress,
 ) -> SimulateReport:
     from burnc.boards import load_board
@@ -94,7 +98,7 @@ def _simulate_model(
     load_board(board)
     loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)
-    return loaded.simulate(board, runs, optimize=optimize, ram_budget=ram_budget, progress=callback)
+    return loaded.simulate(board, runs, optimize=optimize, ram_budget=ram_budget, cores=cores, progress=callback)
 
 
 def _show(report: SimulateReport) -> None:
@@ -127,7 +131,9 @@ def _show(report: SimulateReport) -> None:
         ("RAM", f"{number(report.ram_bytes)} bytes, with the harness; {number(report.arena_bytes)} of them arena"),
     ]
     if report.stack_bytes is not None:
-        rows.append(("stack", f"{number(report.stack_bytes)} bytes"))
+        helper = report.helper_stack_bytes
+        more = f", {number(helper)} bytes on the second core" if helper is not None else ""
+        rows.append(("stack", f"{number(report.stack_bytes)} bytes{more}"))
     if report.matches_reference is not None:
         verdict = (
             "as the reference's" if report.matches_reference else "NOT as the reference's (`burnc validate` says where)"

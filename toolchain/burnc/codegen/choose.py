@@ -19,7 +19,7 @@ _SHARE_OF_FLASH = 0.8
 # What a byte of RAM may cost, in tries: a little, more and more, and too much for anything to be placed there.
 _RAM_PRICES = (0.0, *(2.0**k for k in range(1, 12)), float("inf"))
 _MOST_COMPARISONS = 200_000
-# Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM.
+# Scratch that makes kernels faster may let a small arena grow to this share of the board's RAM, for each core.
 _SHARE_FOR_SCRATCH = 1 / 24
 
 
@@ -43,11 +43,10 @@ def choose_kernels(
     program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
 ) -> list[Choice]:
     """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had."""
-    board, graph = program.board, program.graph
-    memory = board.first_memory("flash")
+    graph, memory = program.graph, program.board.first_memory("flash")
     flash_room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
     allowed = [r for r in rows if (r.on is None or core in r.on) and (r.modes is None or program.optimize in r.modes)]
-    offers = _offers(graph, allowed, views, board)
+    offers = _offers(graph, allowed, views, program)
     chosen: list[Choice] = []
     least = _PRICES.get(program.optimize, _PRICES["balanced"])
     for price in sorted(p for p in _PRICES.values() if p >= least):
@@ -59,15 +58,15 @@ def choose_kernels(
     return chosen
 
 
-def small_arena(board: Board) -> int:
+def small_arena(board: Board, cores: int) -> int:
     """Bytes to which an arena may grow for the sake of scratch."""
     memory = board.first_memory("ram")
-    return 0 if memory is None else int(memory.size * _SHARE_FOR_SCRATCH)
+    return 0 if memory is None else int(cores * memory.size * _SHARE_FOR_SCRATCH)
 
 
-def guess_arena(graph: Graph, views: Mapping[Value, Value], board: Board) -> int:
+def guess_arena(graph: Graph, views: Mapping[Value, Value], board: Board, cores: int) -> int:
     """Bytes of the arena by what must be alive at once; the plan comes when the kernels are known."""
-    return max([small_arena(board), *_live_bytes(graph, views).values()])
+    return max([small_arena(board, cores), *_live_bytes(graph, views).values()])
 
 
 def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
@@ -83,11 +82,11 @@ def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
 
 
 def _offers(
-    graph: Graph, rows: Sequence[KernelRow], views: Mapping[Value, Value], board: Board
+    graph: Graph, rows: Sequence[KernelRow], views: Mapping[Value, Value], program: Program
 ) -> dict[Node, list[Choice]]:
     """For each node that is to be computed, the rows that can do it."""
-    consumers, cache = graph.consumers(), cache_of(board)
-    arena, live = guess_arena(graph, views, board), _live_bytes(graph, views)
+    consumers, cache = graph.consumers(), cache_of(program.board)
+    arena, live = guess_arena(graph, views, program.board, program.cores), _live_bytes(graph, views)
     offers: dict[Node, list[Choice]] = {}
     for node in graph.nodes:
         if len(node.outputs) == 1 and node.output in views:

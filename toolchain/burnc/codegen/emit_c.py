@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from burnc.codegen.names import comment_text
 from burnc.codegen.program import (
     Argument,
+    Call,
     Code,
     ConstantArray,
     FieldValue,
@@ -17,6 +18,7 @@ from burnc.codegen.program import (
     Port,
     Program,
     Scratch,
+    Slice,
     StateBuffer,
     Step,
 )
@@ -40,6 +42,9 @@ MEMBERS = {
 }  # fmt: skip
 
 
+# Size of burnc_cores (runtime_c/include/burnc/cores.h), which the arena holds where two cores share a run.
+CORES_BYTES = 20
+
 LINE_WIDTH = 112
 RAM_SECTION = ".time_critical"  # as in runtime_c's ram.h, linker scripts and the Pico SDK
 
@@ -52,14 +57,14 @@ _ADVICE = {
 def emit_c(program: Program) -> dict[str, str]:
     """File name -> text: ``<m>.h``, ``<m>.c``, ``<m>_weights.c`` and the runtime files, flat."""
     prefix = program.prefix
-    functions = {step.call.function for step in program.steps if step.call.function.startswith("burnc_")}
+    functions = {c.function for step in program.steps for c in step.calls if c.function.startswith("burnc_")}
     self_test = render_self_test(program)
     functions |= {name for text in (*program.functions.values(), self_test) for name in called_functions(text)}
     headers = program.headers | {_header_of(p.type) for p in program.params}
     in_ram = {placed.item for placed in program.placed}
     if any(p.value.type.dtype is DType.FLOAT16 for p in (*program.inputs, *program.outputs)):
         headers.add("float16.h")
-    extra = {"status.h", "ram.h"} if in_ram else {"status.h"}
+    extra = {"status.h"} | ({"ram.h"} if in_ram else set()) | ({"cores.h"} if program.cores > 1 else set())
     runtime = runtime_files(prefix, functions, headers | extra)
     context = {**_context(program, sorted(headers)), "self_test": rename_symbols(self_test, prefix)}
     return {
@@ -106,8 +111,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
     if program.io == "caller":
         parameters += [f"const {C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.inputs]
         parameters += [f"{C_TYPES[p.value.type.dtype]} *{p.symbol}" for p in program.outputs]
-    pointers = ["arena", *(["state"] if program.states else [])]
-    pointers += [p.symbol for p in [*program.inputs, *program.outputs]] if program.io == "caller" else []
+    pointers = ["arena", *_published(program)]
     functions = [rename_symbols(text, prefix) for text in _prefixed(program)]
     in_ram = {placed.item for placed in program.placed}
     return {
@@ -144,7 +148,26 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         + [_constant(program, c.twin, code=c) for c in program.codes],
         "structs": [_struct(program, p) for p in program.params],
         "functions": functions,
-        "steps": [_step(program, step) for step in program.steps],
+        "steps": [_step(program, position) for position in range(len(program.steps))],
+        **_shared(program, parameters, pointers),
+    }
+
+
+def _shared(program: Program, parameters: Sequence[str], pointers: Sequence[str]) -> dict[str, Any]:
+    """What a run that two cores share needs beside its steps.
+
+    Args:
+        parameters, pointers: of the run function, the arena first. The others reach the helper through the arena.
+    """
+    names = pointers[1:]
+    # The state's type is defined behind the arena's.
+    declarations = [d.replace(f"{program.prefix}_state *", f"struct {program.prefix}_state *") for d in parameters[1:]]
+    return {
+        "shared": program.cores > 1,
+        "published": [{"name": n, "declaration": d} for n, d in zip(names, declarations, strict=True)],
+        "second_parameters": ", ".join(parameters),
+        "second_arguments": ", ".join(pointers),
+        "helper_arguments": ", ".join([pointers[0], *(f"arena->{name}" for name in names)]),
     }
 
 
@@ -153,10 +176,28 @@ def _card_lines(program: Program) -> list[str]:
     return [] if card is None else [comment_text(line, LINE_WIDTH) for line in card.lines()]
 
 
-def arena_bytes(program: Program) -> int:
+def arena_bytes(program: Program, pointer_bytes: int = 4) -> int:
     """Size of the arena struct in bytes; never zero, since C has no empty arrays."""
-    alignment = max([4, *(v.type.dtype.bytes for v in program.storage)])
+    memory = _memory_bytes(program)
+    if program.cores == 1:
+        return memory
+    alignment = max(_alignment(program), pointer_bytes)
+    return -(-(memory + CORES_BYTES + pointer_bytes * len(_published(program))) // alignment) * alignment
+
+
+def _memory_bytes(program: Program) -> int:
+    alignment = _alignment(program)
     return max(alignment, -(-program.plan.bytes // alignment) * alignment)
+
+
+def _alignment(program: Program) -> int:
+    return max([4, *(v.type.dtype.bytes for v in program.storage)])
+
+
+def _published(program: Program) -> list[str]:
+    """What the run function takes beside the arena; a helper finds it there."""
+    ports = [*program.inputs, *program.outputs] if program.io == "caller" else []
+    return [*(["state"] if program.states else []), *(p.symbol for p in ports)]
 
 
 def _usage(program: Program) -> str:
@@ -167,13 +208,17 @@ def _usage(program: Program) -> str:
 
 def _types(program: Program) -> set[DType]:
     values = {v.type.dtype for v in program.graph.values()} | {c.dtype for c in program.constants}
-    return values | {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
+    return values | {a.dtype for step in program.steps for a in _scratch_of(step)}
+
+
+def _scratch_of(step: Step) -> list[Scratch]:
+    return [a for call in step.calls for a in call.arguments if isinstance(a, Scratch)]
 
 
 def _arena_members(program: Program) -> list[dict[str, Any]]:
     used = {v.type.dtype for v in program.storage} | {DType.INT8, DType.INT32}
-    used |= {a.dtype for step in program.steps for a in step.call.arguments if isinstance(a, Scratch)}
-    return _members(used, arena_bytes(program))
+    used |= {a.dtype for step in program.steps for a in _scratch_of(step)}
+    return _members(used, _memory_bytes(program))
 
 
 def _members(used: set[DType], total: int) -> list[dict[str, Any]]:
@@ -248,13 +293,14 @@ def describe_type(type: TensorType) -> str:
     return f"{text}, real = {format_float(type.scale)} * {centred}"
 
 
-def _pointer(program: Program, value: Value) -> str:
-    """C text of a pointer to a value's first element."""
+def _pointer(program: Program, value: Value, offset: int = 0) -> str:
+    """C text of a pointer to a value's first element, or to the one ``offset`` bytes further in."""
     if value in program.borrowed:
-        return program.borrowed[value].symbol
+        symbol = program.borrowed[value].symbol
+        return f"{symbol} + {offset // value.type.dtype.bytes}" if offset else symbol
     if value in program.held:
-        return _at("state", value.type.dtype, program.held[value])
-    return _at("arena", value.type.dtype, program.offset(value))
+        return _at("state", value.type.dtype, program.held[value] + offset)
+    return _at("arena", value.type.dtype, program.offset(value) + offset)
 
 
 def _at(block: str, dtype: DType, offset: int) -> str:
@@ -262,41 +308,50 @@ def _at(block: str, dtype: DType, offset: int) -> str:
     return text if offset == 0 else f"{text} + {offset // dtype.bytes}"
 
 
-def _argument(program: Program, step: Step, argument: Argument) -> str:
+def _argument(program: Program, position: int, argument: Argument) -> str:
     if isinstance(argument, Value):
         return _pointer(program, argument)
+    if isinstance(argument, Slice):
+        return _pointer(program, argument.value, argument.offset)
     if isinstance(argument, ConstantArray):
         return f"{program.prefix}_{argument.name}"
     if isinstance(argument, Params):
         return f"&{program.prefix}_{argument.name}"
-    position = program.steps.index(step)
     return _at("arena", argument.dtype, program.plan.offsets[f"scratch of step {position}"] + argument.offset)
 
 
-def _step(program: Program, step: Step) -> dict[str, str]:
-    arguments = [_argument(program, step, a) for a in step.call.arguments]
-    function = rename_symbols(step.call.function, program.prefix)
-    if step.call.function in program.functions:
-        function = f"{program.prefix}_{function}"
-    call = f"{function}({', '.join(arguments)})"
-    if len(call) > LINE_WIDTH:
-        call = f"{function}(\n        {_filled(arguments)})"
+def _step(program: Program, position: int) -> dict[str, Any]:
+    step = program.steps[position]
     result = step.node.outputs[0].type
     return {
+        "index": position,
         "op": step.node.op,
         "name": comment_text(step.node.name),
         "type": f"{result.dtype.value}[{','.join(map(str, result.shape))}]",
-        "call": call,
+        "call": _call(program, position, step.call, indent=4),
+        "second": _call(program, position, step.second, indent=8) if step.second else "",
     }
 
 
-def _filled(arguments: Sequence[str]) -> str:
-    """Arguments on as few lines as they need, indented under their call."""
+def _call(program: Program, position: int, call: Call, indent: int) -> str:
+    arguments = [_argument(program, position, a) for a in call.arguments]
+    function = rename_symbols(call.function, program.prefix)
+    if call.function in program.functions:
+        function = f"{program.prefix}_{function}"
+    text = f"{function}({', '.join(arguments)})"
+    if len(text) > LINE_WIDTH:
+        margin = "\n" + " " * (indent + 4)
+        text = f"{function}({margin}{_filled(arguments, margin)})"
+    return text
+
+
+def _filled(arguments: Sequence[str], margin: str) -> str:
+    """Arguments on as few lines as they need, indented under their call; ``margin`` begins a line."""
     text, width = "", 0
     for position, argument in enumerate(arguments):
         item = argument + ("," if position + 1 < len(arguments) else "")
-        if width and width + len(item) > LINE_WIDTH - 8:
-            text, width = text + "\n        ", 0
+        if width and width + len(item) > LINE_WIDTH - len(margin):
+            text, width = text + margin, 0
         text += (" " if width else "") + item
         width += len(item) + 1
     return text

@@ -9,12 +9,21 @@ from dataclasses import dataclass, replace
 from burnc.boards import Board
 from burnc.codegen.choose import choose_kernels, guess_arena, small_arena
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
+from burnc.codegen.parts import (
+    HAND_OVER_CYCLES,
+    SCRATCH_ALIGNMENT,
+    Part,
+    parts_cycles,
+    parts_of,
+    scratch_places,
+)
 from burnc.codegen.placement import place, ram_budget
 from burnc.codegen.program import Call, Port, Program, Step
 from burnc.codegen.rendered import FUNCTION, render_node, rendered_bytes
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.codegen.rows.row import sweeps_for_outputs
 from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
+from burnc.errors import BoardError, InputError
 from burnc.ir import Builder, DType, Graph, Match, Node, Value
 from burnc.memory import Overlap, Request, plan_arena, widest_gap
 from burnc.ops import operators, spec_of
@@ -26,6 +35,7 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 # Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
+MOST_CORES = 2
 _SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
 
 
@@ -35,7 +45,8 @@ class LowerOptions:
 
     ``rendered_only`` leaves the hand-written kernels out; tests compare both ways. ``core`` chooses kernels as for that
     core instead of the board's: those in assembly have a C twin that runs anywhere. ``ram_budget``: bytes of constants
-    and code that may lie in RAM; None for what half of the board's RAM leaves.
+    and code that may lie in RAM; None for what half of the board's RAM leaves. ``cores``: 2 has a second core take its
+    part of a run, where that helps.
     """
 
     name: str = ""
@@ -44,6 +55,7 @@ class LowerOptions:
     rendered_only: bool = False
     core: str = ""
     ram_budget: int | None = None
+    cores: int = 1
 
 
 def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) -> Program:
@@ -51,12 +63,15 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
 
     Raises:
         GraphError: an operator has no kernel for its types.
+        BoardError: the board has fewer cores.
     """
+    _require_cores(board, options.cores)
     graph = graph.copy()
     JoinTables().run(graph)
     _give_outputs_buffers(graph)
     copies = copy_states(graph)
-    program = Program(graph, model_prefix(options.name or graph.name), board, options.io, options.optimize)
+    prefix = model_prefix(options.name or graph.name)
+    program = Program(graph, prefix, board, options.io, options.optimize, options.cores)
     unique = program_names()
     _name_ports(program, unique)
     place_states(program, unique)
@@ -64,8 +79,8 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     overlaps: list[tuple[int, Value, Value, int | None]] = []
     rows = () if options.rendered_only else ROWS
     views = _views(graph, set(copies))
-    growing: list[tuple[int, Match, KernelRow]] = []
-    program.ram_budget = ram_budget(program, options.ram_budget, guess_arena(graph, views, board))
+    growing: list[tuple[int, tuple[Part, ...], KernelRow]] = []
+    program.ram_budget = ram_budget(program, options.ram_budget, guess_arena(graph, views, board, options.cores))
     for choice in choose_kernels(program, rows, options.core or board.cpu.core, views):
         match, row = choice.match, choice.row
         position = len(program.steps)
@@ -73,12 +88,14 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
             program.held[views.get(landing.write, landing.write)] = program.held[landing.read]
             continue
-        if row and row.grown:  # its call follows when the plan is known
-            growing.append((position, match, row))
-            step, pairs = _row_step(row, match, Call("", ())), row.overlap(match)
-        elif row:
-            emitter.begin_layer(match.last, position)
-            step, pairs = _row_step(row, match, row.lower(match, emitter)), row.overlap(match)
+        if row:
+            parts = parts_of(match, row, options.cores)
+            step, pairs = _row_step(row, match, parts), row.overlap(match) if len(parts) == 1 else []
+            if row.grown:  # its calls follow when the plan is known
+                growing.append((position, parts, row))
+            else:
+                emitter.begin_layer(match.last, position)
+                step = _with_calls(step, parts, row, [row.scratch(part.match) for part in parts], emitter)
         else:
             emitter.begin_layer(match.last, position)
             step, pairs = _lower_rendered(match.last, emitter, program, unique)
@@ -88,10 +105,10 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
     requests = _plan(program, views, overlaps)
     least = program.plan
-    program.plan = replace(least, bytes=max(least.bytes, small_arena(board)))
-    for position, match, row in growing:
-        emitter.begin_layer(match.last, position)
-        program.steps[position] = _grow(program, requests, position, match, row, emitter)
+    program.plan = replace(least, bytes=max(least.bytes, small_arena(board, options.cores)))
+    for position, parts, row in growing:
+        emitter.begin_layer(program.steps[position].node, position)
+        program.steps[position] = _grow(program, requests, position, parts, row, emitter)
     ends = [program.plan.offsets[_scratch_request(i)] + program.steps[i].scratch_bytes for i, _, _ in growing]
     program.plan = replace(program.plan, bytes=max([least.bytes, *ends]))
     program.constants, program.params = program.constants + emitter.constants, emitter.params
@@ -139,12 +156,30 @@ def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
     return root
 
 
-def _row_step(row: KernelRow, match: Match, call: Call) -> Step:
+def _require_cores(board: Board, cores: int) -> None:
+    if not 1 <= cores <= MOST_CORES:
+        raise InputError(f"code for {cores} cores cannot be made", hint=f"one or {MOST_CORES} can share a run")
+    if cores > board.cpu.count:
+        hint = "`burnc boards` lists the cores of each board"
+        raise BoardError(f"the board {board.key} has one core, not {cores}", hint=hint)
+
+
+def _row_step(row: KernelRow, match: Match, parts: Sequence[Part]) -> Step:
+    """A step that has no calls yet."""
     macs = sum(spec_of(n).macs(n) for n in match.nodes)
-    scratch = row.scratch(match)
-    return Step(
-        tuple(match.nodes), row.name, call, scratch, macs, row.cycles(match), row.sweeps(match, scratch), row.code_bytes
-    )
+    sizes = [row.scratch(part.match) for part in parts]
+    _, scratch = scratch_places(sizes)
+    sweeps = row.sweeps(parts[0].match, sizes[0])  # the other core reads the same at the same time
+    cycles = parts_cycles(row, parts)
+    return Step(tuple(match.nodes), row.name, Call("", ()), scratch, macs, cycles, sweeps, row.code_bytes)
+
+
+def _with_calls(step: Step, parts: Sequence[Part], row: KernelRow, scratch: Sequence[int], emitter: Emitter) -> Step:
+    calls = []
+    for part, begin, size in zip(parts, scratch_places(scratch)[0], scratch, strict=True):
+        emitter.room = size
+        calls.append(part.lower(row, emitter, begin))
+    return replace(step, call=calls[0], second=calls[1] if len(calls) > 1 else None)
 
 
 def _lower_rendered(
@@ -186,18 +221,29 @@ def _function_name(node: Node, text: str, program: Program, unique: UniqueNames)
 
 
 def _grow(
-    program: Program, requests: Sequence[Request], position: int, match: Match, row: KernelRow, emitter: Emitter
+    program: Program,
+    requests: Sequence[Request],
+    position: int,
+    parts: Sequence[Part],
+    row: KernelRow,
+    emitter: Emitter,
 ) -> Step:
-    """The step with its call; as scratch it may use room that the arena has at that time anyway."""
+    """The step with its calls; as scratch they may use room that the arena has at that time anyway."""
     name, step = _scratch_request(position), program.steps[position]
     offset, room = widest_gap(program.plan, requests, position, without=[name])
     assert row.grown is not None
-    used, cycles = row.grown(match, room)
+    share = room // len(parts) // SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT
+    grown = [row.grown(part.match, share) for part in parts]
+    sizes = [size for size, _ in grown]
+    _, used = scratch_places(sizes)
     if used > step.scratch_bytes:
         program.plan.offsets[name] = offset
-        step = replace(step, scratch_bytes=used, cycles=cycles, sweeps=row.sweeps(match, used))
-    emitter.room = step.scratch_bytes
-    return replace(step, call=row.lower(match, emitter))
+        cycles = max(cycles for _, cycles in grown) + HAND_OVER_CYCLES * (len(parts) - 1)
+        sweeps = row.sweeps(parts[0].match, sizes[0])
+        step = replace(step, scratch_bytes=used, cycles=cycles, sweeps=sweeps)
+    else:
+        sizes = [row.scratch(part.match) for part in parts]
+    return _with_calls(step, parts, row, sizes, emitter)
 
 
 def _scratch_request(position: int) -> str:

@@ -96,7 +96,7 @@ def runtime_names() -> frozenset[str]:
 # What the generated C itself calls things: functions, types, parameters and local variables.
 OWN_NAMES = frozenset(
     """run reset self_test arena state status on_layer i byte want error bound layer layers random_byte seed
-    has_no_weights""".split()  # noqa: SIM905
+    has_no_weights help second_part memory phase given""".split()  # noqa: SIM905
 )
 
 

@@ -58,7 +58,7 @@ def place(program: Program) -> None:
 
 def items_of(step: Step) -> list[Item]:
     """The constants and the code of a step, each once."""
-    return list(dict.fromkeys(_items(step.call.arguments)))
+    return list(dict.fromkeys(_items([argument for call in step.calls for argument in call.arguments])))
 
 
 def _items(values: Sequence[object]) -> Iterator[Item]:

@@ -57,7 +57,15 @@ class Scratch:
     offset: int = 0
 
 
-Argument = Value | ConstantArray | Params | Scratch
+@dataclass(frozen=True)
+class Slice:
+    """The elements of a value from the byte ``offset`` on."""
+
+    value: Value
+    offset: int
+
+
+Argument = Value | Slice | ConstantArray | Params | Scratch
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class Step:
         sweeps: how it reads its constants and code.
         kernel_bytes: of the kernel's code, about.
         waits: cycles that a run waits for flash here.
+        second: where two cores share the layer, the part of the other core.
     """
 
     nodes: tuple[Node, ...]
@@ -88,6 +97,11 @@ class Step:
     sweeps: Sweeps = field(default=Sweeps())
     kernel_bytes: int = 0
     waits: float = 0.0
+    second: Call | None = None
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return (self.call,) if self.second is None else (self.call, self.second)
 
     @property
     def node(self) -> Node:
@@ -139,6 +153,7 @@ class Program:
         borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
         ram_budget: bytes of constants and code that may be placed in RAM; those that are stand in ``placed``.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
+        cores: how many may share a run.
     """
 
     graph: Graph
@@ -146,6 +161,7 @@ class Program:
     board: Board
     io: str
     optimize: str
+    cores: int = 1
     inputs: list[Port] = field(default_factory=list)
     outputs: list[Port] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)

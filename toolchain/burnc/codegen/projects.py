@@ -108,6 +108,7 @@ def _manifest(program: Program) -> dict[str, Any]:
         "prefix": program.prefix,
         "board": program.board.key,
         "optimize": program.optimize,
+        "cores": program.cores,
         "arena_bytes": arena_bytes(program),
         "state_bytes": program.state_bytes,
         "inputs": [_described(p) for p in program.inputs],
@@ -136,5 +137,11 @@ def _tensor(program: Program, port: Port) -> dict[str, Any]:
 
 def _render(template: str, program: Program, **context: Any) -> str:
     prefix = program.prefix
-    shared = {"version": VERSION, "prefix": prefix, "PREFIX": prefix.upper(), "has_state": bool(program.states)}
+    shared = {
+        "version": VERSION,
+        "prefix": prefix,
+        "PREFIX": prefix.upper(),
+        "has_state": bool(program.states),
+        "cores": program.cores,
+    }
     return environment().get_template(template).render({**shared, **context})

@@ -19,6 +19,7 @@ class BoardBackend(Backend):
 
     Args:
         board: one that burnc can emulate, or its key or alias.
+        cores: how many share a run.
     """
 
     name = "board"
@@ -31,12 +32,14 @@ class BoardBackend(Backend):
         optimize: str = "balanced",
         profile: bool = True,
         ram_budget: int | None = None,
+        cores: int = 1,
     ) -> None:
         self.board = load_board(board) if isinstance(board, str) else board
         self.name = self.board.key
         self._optimize = optimize
         self._profile = profile
         self._ram_budget = ram_budget
+        self._cores = cores
 
     def supports(self, node: Node) -> Support:
         return has_kernel(node)
@@ -50,7 +53,7 @@ class BoardBackend(Backend):
         """
         self.require_support(graph)
         tapped = with_outputs(graph, keep)
-        options = LowerOptions(name=graph.name, optimize=self._optimize, ram_budget=self._ram_budget)
+        options = LowerOptions(name=graph.name, optimize=self._optimize, ram_budget=self._ram_budget, cores=self._cores)
         program = lower(tapped, self.board, options)
         return BoardExecutable(self.board, tapped, program, self._profile)
 

@@ -40,6 +40,7 @@ class ExportedProject:
     arena_bytes: int
     signature: Graph
     layers: list[Layer]
+    cores: int = 1
 
     def serve(self) -> EmulatedModel:
         """Compile the project; it runs on the emulated board it was exported for.
@@ -100,14 +101,14 @@ def read_exported_project(folder: Path) -> ExportedProject:
         signature.outputs = [_value(item) for item in content["outputs"]]
         layers = [Layer(str(item["name"]), str(item["op"]), int(item["macs"])) for item in content["layers"]]
         arena_bytes = int(content["arena_bytes"])
-        board = str(content["board"])
+        board, cores = str(content["board"]), int(content.get("cores", 1))
     except OSError as error:
         raise InputError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
     except (ValueError, KeyError, TypeError, GraphError) as error:
         raise InputError(
             f"this is not a project that this burnc exported: {error}", where=str(path), hint="export the model again"
         ) from error
-    return ExportedProject(folder, prefix, board, optimize, arena_bytes, signature, layers)
+    return ExportedProject(folder, prefix, board, optimize, arena_bytes, signature, layers, cores)
 
 
 def _value(item: Mapping[str, Any]) -> Value:

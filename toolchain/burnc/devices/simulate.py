@@ -20,12 +20,14 @@ def simulate(
     inputs: Sequence[Mapping[str, Array]],
     expected: Executable | None,
     progress: Callable[[str, int, int], None],
+    cores: int = 1,
 ) -> SimulateReport:
     """Run all inputs and close the emulator.
 
     Args:
         layers: name, operator and MACs of each.
         expected: what the outputs are compared with, if anything.
+        cores: how many the firmware was made for.
 
     Returns:
         The figures of the last inference, the stack of the first; ``outputs`` holds those of all, stacked along a new
@@ -35,12 +37,12 @@ def simulate(
     graph, board = served.graph, served.board
     outputs: list[dict[str, Array]] = []
     matches = None if expected is None else True
-    stack = None
+    stack = helper_stack = None
     try:
         for done, arrays in enumerate(inputs):
             run = served.measured_run(arrays, measure_stack=done == 0)
             if done == 0:
-                stack = run.report.stack_bytes
+                stack, helper_stack = run.report.stack_bytes, run.report.helper_stack_bytes
             outputs.append(run.outputs)
             if expected is not None:
                 wanted = expected.run(arrays)
@@ -59,6 +61,7 @@ def simulate(
         engine=board.sim_engine or "",
         unit=served.unit,
         cores=board.cpu.count,
+        cores_used=cores,
         clock_hz=clock,
         cycles=run.report.cycles,
         cycles_with_flash_cache=with_cache,
@@ -69,6 +72,7 @@ def simulate(
         ram_bytes=served.firmware.ram_bytes,
         arena_bytes=arena_bytes,
         stack_bytes=stack,
+        helper_stack_bytes=helper_stack,
         inferences=len(outputs),
         outputs={n: outputs[0][n] if len(outputs) == 1 else np.stack([o[n] for o in outputs]) for n in names},
         matches_reference=matches,

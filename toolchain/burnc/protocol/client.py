@@ -108,11 +108,14 @@ class Client:
         self._session()
         flags = (RUN_WITH_PROFILE if profile else 0) | (RUN_WITH_STACK if measure_stack else 0)
         body = self._ask(Request.RUN, bytes([flags]), timeout_s=self._run_timeout_s)
+        reply = Body(body)
         try:
-            status, cycles, stack_bytes, layers = Body(body).unpack(_RUN_LAYOUT)
+            status, cycles, stack_bytes, layers = reply.unpack(_RUN_LAYOUT)
+            (helper_stack,) = (0,) if reply.is_read else reply.unpack("I")
         except ValueError as error:
             raise self._nonsense(Request.RUN) from error
-        return RunReport(status, cycles, stack_bytes if measure_stack else None, self._read_profile(layers))
+        stack = stack_bytes if measure_stack else None
+        return RunReport(status, cycles, stack, self._read_profile(layers), helper_stack or None)
 
     def read_output(self, index: int) -> bytes:
         """The bytes of output ``index`` as the last run left them.

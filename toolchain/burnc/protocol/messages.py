@@ -116,12 +116,15 @@ class RunReport:
         cycles: CPU cycles of the whole run.
         stack_bytes: the most stack in use during the run, the harness's own included; None unless asked for.
         layer_cycles: cycles of each layer; empty unless asked for and compiled in.
+        helper_stack_bytes: the most that the stack of a second core, which helps, has held; None unless asked for, or
+            where there is none.
     """
 
     status: int
     cycles: int
     stack_bytes: int | None
     layer_cycles: tuple[int, ...]
+    helper_stack_bytes: int | None = None
 
 
 class Body:
@@ -143,6 +146,11 @@ class Body:
         values = struct.unpack_from("<" + layout, self._data, self._at)
         self._at += size
         return values
+
+    @property
+    def is_read(self) -> bool:
+        """Nothing is left."""
+        return self._at == len(self._data)
 
     def text(self) -> str:
         """A string led by its length in one byte."""

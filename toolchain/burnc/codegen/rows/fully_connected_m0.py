@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,15 @@ import numpy as np
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
 from burnc.codegen.rows.pairs_m0 import BLOCK_WEIGHTS_SUM, CORES
-from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, folded_bias, is_int8, sum_bounds
+from burnc.codegen.rows.row import (
+    Emitter,
+    KernelRow,
+    cached_by_constants,
+    clamp_fields,
+    folded_bias,
+    is_int8,
+    sum_bounds,
+)
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
 from burnc.numerics import quantize_multiplier
 
@@ -77,7 +84,7 @@ def _weights(node: Node) -> Array:
     return data
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_constants(64)
 def _scaling(node: Node) -> ExactScaling | None:
     """One set of constants for all outputs, which have one multiplier."""
     quant = node.input(1).type.quant
@@ -97,7 +104,7 @@ def _scaling(node: Node) -> ExactScaling | None:
     return None
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_constants(64)
 def _layout(node: Node, *, is_wide: bool) -> _Layout | None:
     """The block length that takes the fewest cycles."""
     weights, width = _weights(node).astype(np.int64), _WIDE if is_wide else _NARROW

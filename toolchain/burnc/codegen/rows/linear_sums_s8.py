@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from burnc.codegen.program import Call
-from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, is_int8
+from burnc.codegen.rows.row import Emitter, KernelRow, cached_by_constants, clamp_fields, is_int8
 from burnc.ir import Array, Match, Node, op
 from burnc.ops import spec_of
 
@@ -59,7 +58,7 @@ def _with_multipliers(y: Array, left: int, right: int, shift: int, low: int, hig
     return LinearForm(left, right, constant, shift, low, high) if fits else None
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_constants(64)
 def _form(node: Node) -> LinearForm | None:
     integer = spec_of(node).integer
     assert integer is not None

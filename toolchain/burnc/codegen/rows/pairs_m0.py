@@ -11,7 +11,7 @@ import numpy as np
 from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import FieldValue, Params
 from burnc.codegen.rows.exact_scaling import ExactScaling, fit_exact_scaling
-from burnc.codegen.rows.row import Emitter, channel_scales, clamp_fields, folded_bias, sum_bounds
+from burnc.codegen.rows.row import Emitter, cached_by_constants, channel_scales, clamp_fields, folded_bias, sum_bounds
 from burnc.codegen.straight_line import GroupCode, code_text, group_code
 from burnc.ir import Array, Node
 
@@ -23,7 +23,7 @@ _BLOCKS_AT_ONCE = 4
 _MOST_PAIRS = 32
 
 
-@functools.lru_cache(maxsize=256)
+@cached_by_constants(256)
 def exact_scaling(node: Node) -> ExactScaling | None:
     """Constants that requantize the sums of each output channel, or None; as sum_bounds says."""
     pairs = np.array(channel_scales(node), np.int64)
@@ -72,7 +72,7 @@ class Groups:
         return self.triples + self.doubles
 
 
-@functools.lru_cache(maxsize=256)
+@cached_by_constants(256)
 def groups_of(node: Node) -> Groups:
     """Groups of a node that has an exact scaling."""
     scaling = exact_scaling(node)
@@ -93,7 +93,7 @@ def _grouped(live: list[int], channels: int) -> Groups:
     return Groups(triples, doubles, tuple(sorted(set(range(channels)) - set(live))))
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_constants(64)
 def group_codes(node: Node) -> tuple[GroupCode, ...]:
     """Straight-line code for the groups of a node; its taps are the rows of the windows, one behind the other."""
     data = node.input(1).data

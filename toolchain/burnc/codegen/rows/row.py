@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +15,40 @@ from burnc.codegen.program import Call, Code, ConstantArray, FieldValue, Params
 from burnc.ir import Array, Match, Node, Pattern
 from burnc.numerics import activation_range, quantize_multiplier
 from burnc.ops import spec_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Constants:
+    """A node, equal to all that have its constants and quantization: the whole of a layer and parts of it."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        inputs = tuple(v if v is None or v.is_constant else v.type.quant for v in node.inputs)
+        self._key = (node.op, *_activation(node), node.rounding, inputs, node.outputs[0].type.quant)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constants) and self._key == other._key
+
+
+def cached_by_constants(size: int) -> Callable[[F], F]:
+    """For functions of a node that read no shape but those of its constants: one result for all parts of a layer."""
+
+    def decorate(function: F) -> F:
+        @functools.lru_cache(maxsize=size)
+        def cached(constants: _Constants, **options: Hashable) -> Any:
+            return function(constants.node, **options)
+
+        @functools.wraps(function)
+        def of_node(node: Node, **options: Hashable) -> Any:
+            return cached(_Constants(node), **options)
+
+        return cast(F, of_node)
+
+    return decorate
 
 
 class Emitter:
@@ -34,6 +70,7 @@ class Emitter:
         self._layers: set[str] = set()
         self._layer = self._title = ""
         self._known: dict[tuple[str, bytes], ConstantArray] = {}
+        self._known_codes: dict[tuple[str, bytes], Code] = {}
 
     def begin_layer(self, node: Node, number: int) -> None:
         """What follows belongs to this node; a name too long to read well, or used before, gives way to a number."""
@@ -55,17 +92,22 @@ class Emitter:
         return self._known[key]
 
     def code(self, text: Callable[[str], str], size: int, twin: Array) -> Code:
-        """Weights as instructions.
+        """Weights as instructions; equal ones are stored once.
 
         Args:
             text: makes an assembler file from the symbol (``burnc_<name>``) that it defines.
             size: of the instructions, in bytes.
             twin: the same weights as numbers.
         """
+        twin = np.ascontiguousarray(twin)
+        key = (text(""), twin.tobytes())
+        if key in self._known_codes:
+            return self._known_codes[key]
         name = self._unique(f"{self._layer}_code")
         comment = f"{self._title}weights [{', '.join(map(str, twin.shape))}]"
-        numbers = ConstantArray(self._unique(f"{self._layer}_weights"), np.ascontiguousarray(twin), comment)
+        numbers = ConstantArray(self._unique(f"{self._layer}_weights"), twin, comment)
         self.codes.append(Code(name, text(f"burnc_{name}"), size, numbers))
+        self._known_codes[key] = self.codes[-1]
         return self.codes[-1]
 
     def struct(self, type: str, **fields: FieldValue) -> Params:
