@@ -17,7 +17,7 @@ pytestmark = [requires_package("onnxruntime", "tflite_micro"), requires("gcc")]
 
 def test_fixed_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BURNC_MODELS", "nothing there")  # the numbers mean other files where there are more
-    found = judge_chunk(0, 120)
+    found = judge_chunk(0, 80)
     assert [e for e in found if e.verdict not in ("refused", "right")] == []
     assert {e.verdict for e in found} == {"refused", "right"}
 
