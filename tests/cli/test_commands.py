@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from requirements import requires
 
 EMULATED = requires("arm compiler", "node", "rp2040js")
+HELLO = Path(__file__).resolve().parents[1] / "models/tflm_hello_world_int8.tflite"
 
 EXPORT_KEYS = [
     "model",
@@ -182,6 +184,25 @@ class TestSimulate:
         text = burnc("simulate", tiny_int8, "--board", "pico").stdout
         for part in ["at 125 MHz", "flash", "RAM", "stack", "conv2d", "as the reference's"]:
             assert part in text
+
+
+class TestBench:
+    @requires("qemu-system-arm", "arm compiler")
+    def test_rows(self, burnc):
+        answer = burnc("bench", HELLO, "--board", "cortex-m4", "--json").json
+        (row,) = answer["rows"]
+        assert (answer["suite"], row["unit"], row["bit_exact"], row["why"]) == ("mcu", "instructions", True, "")
+        assert 0 < row["arena_bytes"] < row["ram_bytes"]
+
+    def test_a_board_whose_emulator_is_missing_is_named(self, burnc, monkeypatch):
+        monkeypatch.setenv("PATH", "/nowhere")
+        answer = burnc("bench", HELLO, "--board", "cortex-m4", "--json").json
+        assert answer["rows"][0]["cycles"] is None
+        assert "qemu" in answer["rows"][0]["why"]
+        assert "qemu" in burnc("bench", HELLO, "--board", "cortex-m4").stdout
+
+    def test_a_board_that_cannot_be_emulated_is_wrong_input(self, burnc):
+        assert "cannot be emulated" in burnc("bench", HELLO, "--board", "host", status=2).stderr
 
 
 class TestValidate:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from burnc.boards import load_board
 from burnc.compilers.toolchains import find_compiler, find_host_compiler
@@ -20,6 +17,7 @@ from burnc.reports import ExportReport, Report, SimulateReport, TargetVerdict
 from burnc.resources import data_folder
 from burnc.sim.nodejs import find_nodejs
 from burnc.sim.rp2040js_package import obtain_package
+from burnc.tflite_micro import equals_tflite_micro
 
 BOARD = "pico"
 CALIBRATION_SAMPLES = 200
@@ -114,7 +112,7 @@ def run_kws(folder: Path, say: Say, *, force: bool = False, progress: Progress =
     exported = _export(model, "kws", folder, say, force=force)
     runs = model.inputs(RUNS)
     simulated, host = _run(model, runs, "random inputs", say, progress)
-    oracle_equal = _equals_tflite_micro(path, runs, simulated.outputs)
+    oracle_equal = equals_tflite_micro(path, runs, simulated.outputs)
     if oracle_equal is None:
         say(
             "oracle",
@@ -170,22 +168,3 @@ def _run(
     equal = simulated.matches_reference and host.verdict == "bit-exact"
     say("compare", f"the board's outputs {'equal' if equal else 'DIFFER from'} the host's numpy and c, bit for bit")
     return simulated, host
-
-
-def _equals_tflite_micro(
-    path: Path, runs: Sequence[Mapping[str, Array]], outputs: Mapping[str, Array | str]
-) -> bool | None:
-    """Whether TensorFlow Lite Micro gives the same outputs; None where it is not installed."""
-    if importlib.util.find_spec("tflite_micro") is None:
-        return None
-    from tflite_micro.python.tflite_micro import runtime
-
-    interpreter = runtime.Interpreter.from_bytes(path.read_bytes())
-    (stacked,) = outputs.values()
-    for arrays, got in zip(runs, np.asarray(stacked), strict=True):
-        for index, array in enumerate(arrays.values()):
-            interpreter.set_input(np.ascontiguousarray(array), index)
-        interpreter.invoke()
-        if not np.array_equal(interpreter.get_output(0), got):
-            return False
-    return True

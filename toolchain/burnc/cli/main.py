@@ -27,6 +27,7 @@ COMMANDS = {
     "validate": "validate",
     "evaluate": "evaluate",
     "train": "train",
+    "bench": "bench",
     "flash": "flash",
     "boards": "boards",
     "backends": "backends",
