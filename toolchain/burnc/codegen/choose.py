@@ -13,9 +13,12 @@ from burnc.codegen.program import Program
 from burnc.codegen.rows import KernelRow
 from burnc.ir import Graph, Match, Node, Value
 
-# What a byte of flash may cost in cycles of one run, by what is optimized for; more, where the board's flash is full.
-_PRICES = {"speed": 0.0, "balanced": 30.0, "size": 100.0}
+# What a byte of flash may cost in cycles of one run, by what is optimized for; more, where there is no room.
+_PRICES = {"speed": 0.0, "balanced": 20.0, "size": 100.0}
 _SHARE_OF_FLASH = 0.8
+_PRICE_STEP = 1.2
+# ``balanced`` makes constants and code larger than ``size`` does by half at most.
+_MOST_GROWTH = 1.5
 # What a byte of RAM may cost, in tries: a little, more and more, and too much for anything to be placed there.
 _RAM_PRICES = (0.0, *(2.0**k for k in range(1, 12)), float("inf"))
 _MOST_COMPARISONS = 200_000
@@ -43,19 +46,36 @@ def choose_kernels(
     program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
 ) -> list[Choice]:
     """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had."""
-    graph, memory = program.graph, program.board.first_memory("flash")
-    flash_room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
-    allowed = [r for r in rows if (r.on is None or core in r.on) and (r.modes is None or program.optimize in r.modes)]
+    graph = program.graph
+    allowed = [row for row in rows if (row.on is None or core in row.on) and _is_for(program.optimize, row)]
     offers = _offers(graph, allowed, views, program)
-    chosen: list[Choice] = []
     least = _PRICES.get(program.optimize, _PRICES["balanced"])
-    for price in sorted(p for p in _PRICES.values() if p >= least):
+    budget, room = program.ram_budget, _flash_room(program, offers)
+    price = least
+    while True:
         tries = [_cheapest(graph, offers, price, ram_price) for ram_price in _RAM_PRICES]
-        chosen = min(tries, key=lambda found: _total(found, price, program.ram_budget))
-        chosen = _improved(chosen, offers, price, program.ram_budget)
-        if sum(choice.flash for choice in chosen) <= flash_room:
-            break
-    return chosen
+        chosen = min(tries, key=lambda found: _total(found, price, budget))
+        if _flash(chosen) <= room or price > _PRICES["size"]:
+            return _improved(chosen, offers, least, budget, room)
+        price = max(1.0, price * _PRICE_STEP)
+
+
+def _flash_room(program: Program, offers: Mapping[Node, Sequence[Choice]]) -> float:
+    """Bytes of flash that constants and code may take."""
+    memory = program.board.first_memory("flash")
+    room = _SHARE_OF_FLASH * memory.size if memory else float("inf")
+    if program.optimize != "balanced":
+        return room
+    small = {n: [c for c in found if c.row and _is_for("size", c.row)] for n, found in offers.items()}
+    return min(room, _MOST_GROWTH * _flash(_cheapest(program.graph, small, _PRICES["size"], 0.0)))
+
+
+def _is_for(optimize: str, row: KernelRow) -> bool:
+    return row.modes is None or optimize in row.modes
+
+
+def _flash(chosen: Sequence[Choice]) -> int:
+    return sum(choice.flash for choice in chosen)
 
 
 def small_arena(board: Board, cores: int) -> int:
@@ -121,7 +141,7 @@ def _cheapest(graph: Graph, offers: Mapping[Node, Sequence[Choice]], price: floa
 
 
 def _improved(
-    chosen: Sequence[Choice], offers: Mapping[Node, Sequence[Choice]], price: float, budget: int
+    chosen: Sequence[Choice], offers: Mapping[Node, Sequence[Choice]], price: float, budget: int, room: float
 ) -> list[Choice]:
     """With other kernels for single matches, as long as that helps: equal layers need not take equal kernels."""
     best, least = list(chosen), _total(chosen, price, budget)
@@ -136,7 +156,7 @@ def _improved(
             tries -= 1
             trial = [*best[:position], offer, *best[position + 1 :]]
             total = _total(trial, price, budget)
-            if total < least:
+            if total < least and _flash(trial) <= room:
                 best, least, unchanged = trial, total, 0
         position = (position + 1) % len(best)
     return best
