@@ -1,33 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /* A kernel of one tap reads the input in place; other windows are copied together. */
 #include "burnc/conv2d_4x4_s8.h"
-
-static void burnc_conv2d_4x4_s8_window(const burnc_conv2d_4x4_s8_params *params, const int8_t *image,
-                                       int32_t top, int32_t left, int8_t *to) {
-    const burnc_window *const window = &params->window;
-    const int32_t depth = params->in_channels;
-    int32_t y = top;
-    int32_t k;
-    for (k = 0; k < window->kernel_h; ++k) {
-        int32_t x = left;
-        int32_t l;
-        for (l = 0; l < window->kernel_w; ++l) {
-            const int8_t *const end = to + depth;
-            if (y >= 0 && y < window->in_h && x >= 0 && x < window->in_w) {
-                const int8_t *from = image + (y * window->in_w + x) * depth;
-                while (to != end) {
-                    *to++ = *from++;
-                }
-            } else {
-                while (to != end) {
-                    *to++ = (int8_t)params->input_zero_point;
-                }
-            }
-            x += window->dilation_w;
-        }
-        y += window->dilation_h;
-    }
-}
+#include "burnc/copy_window_s8.h"
 
 /* The window of an output pixel: where it lies in the image, or its copy. */
 static const int8_t *burnc_conv2d_4x4_s8_row(const burnc_conv2d_4x4_s8_params *params, const int8_t *image,
@@ -39,7 +13,11 @@ static const int8_t *burnc_conv2d_4x4_s8_row(const burnc_conv2d_4x4_s8_params *p
         left < window->in_w) {
         return image + (top * window->in_w + left) * params->in_channels;
     }
-    burnc_conv2d_4x4_s8_window(params, image, top, left, copy);
+    {
+        const burnc_copy_window_s8_image from = {window, image, params->in_channels,
+                                                 params->input_zero_point};
+        burnc_copy_window_s8(&from, top, left, copy);
+    }
     return copy;
 }
 

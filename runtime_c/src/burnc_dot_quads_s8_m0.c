@@ -3,12 +3,13 @@
 #include "burnc/dot_quads_s8_m0.h"
 
 #include <stddef.h>
+#include "burnc/fixed_point.h"
 
 #if !BURNC_DOT_QUADS_S8_M0_ASSEMBLY
 
 /* A word's upper half with its sign. */
 static uint32_t burnc_dot_quads_s8_m0_upper(uint32_t word) {
-    return (word >> 16) - ((word >> 15) & 0x10000u);
+    return (uint32_t)burnc_asr((int32_t)word, 16);
 }
 
 /* Sums of words and of their upper halves: for outputs 0 and 1, and for 2 and 3. */
@@ -25,6 +26,19 @@ static void burnc_dot_quads_s8_m0_flush(burnc_dot_quads_s8_m0_totals *totals, ui
     totals->high[1] += burnc_dot_quads_s8_m0_upper(second);
 }
 
+/* Sums of a block: of all bytes of the words, and of the odd ones. */
+typedef struct burnc_dot_quads_s8_m0_block {
+    uint32_t all;
+    uint32_t odd;
+} burnc_dot_quads_s8_m0_block;
+
+static inline burnc_dot_quads_s8_m0_block burnc_dot_quads_s8_m0_tap(burnc_dot_quads_s8_m0_block block,
+                                                                    int32_t x, uint32_t weights) {
+    block.all += (uint32_t)x * weights;
+    block.odd += (uint32_t)x * ((weights >> 8) & 0x00ff00ffu);
+    return block;
+}
+
 static void burnc_dot_quads_s8_m0_bytes(burnc_dot_quads_s8_m0_job *job,
                                         burnc_dot_quads_s8_m0_totals *totals) {
     const int8_t *x = (const int8_t *)job->x;
@@ -32,15 +46,25 @@ static void burnc_dot_quads_s8_m0_bytes(burnc_dot_quads_s8_m0_job *job,
     const uint32_t *weights = job->weights;
     const uint32_t *start = job->starts;
     while (x != end) {
-        uint32_t all = *start * 257u;
-        uint32_t odd = *start++;
-        uint32_t i;
-        for (i = 0; i < job->block; ++i) {
-            const uint32_t a = (uint32_t)*x++;
-            all += a * *weights;
-            odd += a * ((*weights++ >> 8) & 0x00ff00ffu);
+        const uint32_t *const block_end = weights + job->block;
+        burnc_dot_quads_s8_m0_block block = {*start * 257u, *start};
+        ++start;
+        if ((job->block & 3u) != 0u) { /* 2 */
+            block = burnc_dot_quads_s8_m0_tap(block, x[0], weights[0]);
+            block = burnc_dot_quads_s8_m0_tap(block, x[1], weights[1]);
+            x += 2;
+            weights += 2;
+        } else {
+            do { /* four at once, so that cores with many registers pay less for the loop */
+                block = burnc_dot_quads_s8_m0_tap(block, x[0], weights[0]);
+                block = burnc_dot_quads_s8_m0_tap(block, x[1], weights[1]);
+                block = burnc_dot_quads_s8_m0_tap(block, x[2], weights[2]);
+                block = burnc_dot_quads_s8_m0_tap(block, x[3], weights[3]);
+                x += 4;
+                weights += 4;
+            } while (weights != block_end);
         }
-        burnc_dot_quads_s8_m0_flush(totals, all - (odd << 8), odd);
+        burnc_dot_quads_s8_m0_flush(totals, block.all - (block.odd << 8), block.odd);
     }
     job->weights = weights;
 }

@@ -28,6 +28,7 @@ THUMB += ["-fno-asynchronous-unwind-tables"]
 CORES = {
     "_dsp": [*ZIG, "-target", "thumb-freestanding-eabi", "-mcpu=cortex_m4"],
     "_mve": [*ZIG, "-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m55+mve"],
+    "_rv32": [*ZIG, "-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c"],
     "x4_s8": [*ZIG, "-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m+c"],
     "": THUMB,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from burnc.ir import Builder, DType, Graph, QuantParams, TensorType, Value, verify
@@ -23,8 +25,11 @@ CONVOLUTIONS = [
     ((4, 7, 12), (2, 3), 12, (1, 2), Padding(1, 0, 1, 2), 12),
     ((8, 1, 8), (5, 1), 8, (1, 1), Padding(2, 2, 0, 0), 8),
     ((2, 3, 32), (1, 1), 6, (1, 1), Padding(), 1),
+    ((7, 3, 4), (1, 1), 8, (1, 1), Padding(), 1),
+    ((4, 5, 8), (3, 3), 10, (1, 1), Padding(1, 1, 1, 1), 1),
 ]
 FULLY_CONNECTED = [(1, 5), (7, 4), (16, 9), (33, 3), (64, 8)]
+ONE_SCALE = [(16, 9), (64, 8)]
 # Scale of the sum to the result: 0.5 and more leaves no second rounding, with the least a result may be constant.
 FACTORS = {"usual": (0.002, 0.01), "large": (0.3, 0.9), "tiny": (1e-9, 1e-6)}
 CLAMPS = [(-np.inf, np.inf), (0.0, np.inf), (0.0, 6.0)]
@@ -68,6 +73,13 @@ def _convolution(
 def _fully_connected(b: Builder, number: int, factors: str, taps: int, outputs: int) -> Value:
     x = _input(b, number, (3, taps))
     w, bias, scale = _weights(b, number, factors, (outputs, taps))
+    if (taps, outputs) in ONE_SCALE:
+        assert w.data is not None
+        w.data = (w.data // 8).astype(np.int8)
+        for constant in (w, bias):
+            assert constant.type.quant is not None
+            one = QuantParams.per_tensor(constant.type.quant.scale[0], 0)
+            constant.type = replace(constant.type, quant=one)
     low, high = CLAMPS[number % 3]
     attrs = FullyConnectedAttrs(activation_min=low * scale, activation_max=high * scale)
     return _result(b.node("fully_connected", [x, w, bias], attrs), number, scale)
@@ -81,6 +93,7 @@ def _weights(b: Builder, number: int, factors: str, shape: tuple[int, ...]) -> t
     """Weights and bias with scales that give factors of the kind; the scale of the result."""
     rng = np.random.default_rng(number)
     data = rng.integers(-127, 128, shape).astype(np.int8)
+    data = (data * (0.5, 1.0, 0.8)[number % 3]).astype(np.int8)
     if number % 5 == 0:
         data = np.where(data < 0, -127, 127).astype(np.int8)
     scales = rng.uniform(*FACTORS[factors], shape[0]).astype(np.float32)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from burnc.codegen.rows import (
+    convolution_rv32,
     convolution_s8,
     cortex_dsp,
     cortex_m0,
     cortex_mve,
+    depthwise_rv32,
     elementwise_s8,
     linear_sums_s8,
     many_registers,
@@ -20,6 +22,8 @@ ROWS: tuple[KernelRow, ...] = (
     *cortex_dsp.ROWS,
     *cortex_mve.ROWS,
     *many_registers.ROWS,
+    *convolution_rv32.ROWS,
+    *depthwise_rv32.ROWS,
     *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
     *linear_sums_s8.ROWS,

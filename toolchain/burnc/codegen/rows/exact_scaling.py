@@ -71,7 +71,7 @@ def _fit_channel(
     multiplier: int, shift: int, results: Int64, first: int, last: int, signed: bool
 ) -> tuple[int, ...] | None:
     """The fields of ``ExactScaling`` for one channel, as if the lower clamp's result were 0."""
-    steps = _steps(multiplier, shift, results, first, last)
+    steps = steps_between(multiplier, shift, results, first, last)
     if steps is None:
         return None
     always = int(np.count_nonzero(steps <= first))  # so many steps lie below every accumulator
@@ -104,7 +104,7 @@ _NUDGES = (0, 1, -1, 2, -2)
 _WINDOW = 6  # candidates around the estimate of a step, which is never off by more than two
 
 
-def _steps(multiplier: int, shift: int, results: Int64, first: int, last: int) -> Int64 | None:
+def steps_between(multiplier: int, shift: int, results: Int64, first: int, last: int) -> Int64 | None:
     """For each result the least accumulator that is requantized to it or more.
 
     It is ``first`` or less where every accumulator is, and ``last + 1`` where none is.

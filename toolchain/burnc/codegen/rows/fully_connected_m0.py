@@ -48,7 +48,7 @@ _WIDE = _Width(2, {32: 12.0, 16: 11.0, 8: 11.0, 4: 11.0, 2: 11.0}, 8.5)
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """How the weights are divided: blocks, and (output, tap, weight) of what follows singly, for each group."""
 
     width: _Width
@@ -104,15 +104,22 @@ def _scaling(node: Node) -> ExactScaling | None:
     return None
 
 
+def narrow_layout(node: Node) -> Layout:
+    """Of a node that ``narrow_row`` takes."""
+    layout = _layout(node, is_wide=False)
+    assert layout is not None
+    return layout
+
+
 @cached_by_constants(64)
-def _layout(node: Node, *, is_wide: bool) -> _Layout | None:
+def _layout(node: Node, *, is_wide: bool) -> Layout | None:
     """The block length that takes the fewest cycles."""
     weights, width = _weights(node).astype(np.int64), _WIDE if is_wide else _NARROW
     made = [_divide(weights, block, width) for block in width.blocks if weights.shape[1] >= max(block, 4)]
     return min(made, key=lambda layout: layout.cycles, default=None)
 
 
-def _divide(weights: Array, block: int, width: _Width) -> _Layout:
+def _divide(weights: Array, block: int, width: _Width) -> Layout:
     outputs, depth = weights.shape
     groups = -(-outputs // _GROUP)
     padded = np.zeros((groups * _GROUP, depth), np.int64)
@@ -127,7 +134,7 @@ def _divide(weights: Array, block: int, width: _Width) -> _Layout:
         moved = _take_off(blocked[output, index], int(excess[output, index]))
         single[output // _GROUP] += [(int(output) % _GROUP, int(index) * block + t, w) for t, w in moved]
     shape = (groups, _GROUP, taps)
-    return _Layout(width, block, blocked.reshape(shape).transpose(0, 2, 1), tuple(tuple(s) for s in single))
+    return Layout(width, block, blocked.reshape(shape).transpose(0, 2, 1), tuple(tuple(s) for s in single))
 
 
 def _take_off(block: Array, excess: int) -> list[tuple[int, int]]:
@@ -142,7 +149,7 @@ def _take_off(block: Array, excess: int) -> list[tuple[int, int]]:
     return moved
 
 
-def _words(layout: _Layout) -> Array:
+def _words(layout: Layout) -> Array:
     """A tap's four weights as the bytes 0, 2, 1, 3 of a word, or as two words of two."""
     w = layout.blocked
     if layout.width.is_wide:
@@ -152,7 +159,7 @@ def _words(layout: _Layout) -> Array:
     return words
 
 
-def _single(layout: _Layout) -> Array:
+def _single(layout: Layout) -> Array:
     """Groups without single taps are counted, the others listed."""
     words, plain = [], 0
     for taps in layout.single:
@@ -165,7 +172,7 @@ def _single(layout: _Layout) -> Array:
 
 
 def _row(name: str, *, is_wide: bool) -> KernelRow:
-    def layout_of(m: Match) -> _Layout:
+    def layout_of(m: Match) -> Layout:
         layout = _layout(m.last, is_wide=is_wide)
         assert layout is not None
         return layout
@@ -219,7 +226,9 @@ def _row(name: str, *, is_wide: bool) -> KernelRow:
     )
 
 
+narrow_row = _row("fully_connected_s8_m0", is_wide=False)
+
 ROWS = (
-    _row("fully_connected_s8_m0", is_wide=False),
+    narrow_row,
     _row("fully_connected_wide_s8_m0", is_wide=True),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from burnc.codegen.program import Call, FieldValue, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
+from burnc.codegen.rows.fully_connected_m0 import narrow_layout, narrow_row
 from burnc.codegen.rows.row import Emitter, KernelRow, channel_scales, clamp_fields, folded_bias, is_int8
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
 
@@ -23,6 +26,12 @@ def _weights(node: Node) -> Array:
 def _fours(rows: Array) -> Array:
     """[O, n] -> [ceil(O / 4), n, 4], zeros where outputs fill up the last four."""
     return np.pad(rows, ((0, -len(rows) % 4), (0, 0))).reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
+
+
+def _flash(m: Match) -> int:
+    """Weights and 12 bytes of constants, of outputs in fours."""
+    outputs, taps = map(int, _weights(m.last).shape)
+    return 4 * -(-outputs // 4) * (taps + 12)
 
 
 def _layer_fields(node: Node, emitter: Emitter) -> dict[str, FieldValue]:
@@ -91,9 +100,11 @@ def _dot_cycles(m: Match) -> float:
     taps: int = _weights(node).shape[1]
     outputs: int = node.output.type.size
     rows = outputs // node.output.type.shape[-1]
-    each = 2.7 if rows > 1 else 3.6
-    copied = 6.0 * taps if node.op == "conv2d" and taps != node.input(0).type.shape[-1] else 0.0
-    cycles: float = rows * (60 + copied) + outputs * (each * taps + 30)
+    channels = -(-node.output.type.shape[-1] // 4) * 4
+    sums = 2.6 * channels * -(-rows // 4) * 4 if rows > 1 else 3.5 * channels
+    is_copied = node.op == "conv2d" and taps != node.input(0).type.shape[-1]
+    copied = 6.5 * taps + 60 * node.input(1).type.shape[1] if is_copied else 0.0
+    cycles: float = rows * (60 + copied) + sums * taps + outputs * 46
     return cycles
 
 
@@ -101,6 +112,16 @@ def _depthwise_cycles(m: Match) -> float:
     outputs: int = m.last.output.type.size
     taps: int = _weights(m.last).shape[1]
     return outputs * (35 + 5.8 * taps)
+
+
+def _quads_cycles(m: Match) -> float:
+    """Instructions on an emulated RV32IMC of what serves Cortex-M0, too."""
+    node, layout = m.last, narrow_layout(m.last)
+    outputs, taps = node.input(1).type.shape
+    blocks, listed = layout.blocks, sum(1 for taps in layout.single if taps)
+    groups = len(layout.single)
+    a_row = groups * (blocks * (9.0 * layout.block + 16) + 150) + 16.0 * sum(map(len, layout.single)) + 90.0 * listed
+    return node.output.type.size / outputs * (a_row + 5.5 * taps + 200)
 
 
 ROWS = (
@@ -112,6 +133,7 @@ ROWS = (
         _dot_cycles,
         900,
         on=CORES,
+        flash=_flash,
         scratch=lambda m: 4 * _weights(m.last).shape[1],
     ),
     KernelRow(
@@ -122,6 +144,7 @@ ROWS = (
         _depthwise_cycles,
         700,
         on=CORES,
+        flash=_flash,
         scratch=lambda m: m.last.input(0).type.shape[3],
     ),
     KernelRow(
@@ -132,5 +155,7 @@ ROWS = (
         _dot_cycles,
         500,
         on=CORES,
+        flash=_flash,
     ),
+    replace(narrow_row, name="fully_connected_quads_s8", cycles=_quads_cycles, on=CORES),
 )
