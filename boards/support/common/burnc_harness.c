@@ -45,7 +45,6 @@ typedef struct {
     int32_t status;
     uint64_t cycles;
     uint32_t stack_bytes;
-    uint32_t helper_stack_bytes;
     uint32_t layers;
 } run_record;
 
@@ -79,8 +78,6 @@ static void run_model(uint32_t flags) {
     last_run.status = model->run();
     last_run.cycles = burnc_port_cycles() - begin;
     last_run.stack_bytes = measure_stack ? burnc_port_stack_used() : 0u;
-    last_run.helper_stack_bytes =
-        measure_stack && model->helper_stack_bytes != 0 ? model->helper_stack_bytes() : 0u;
     profiling = false;
 }
 
@@ -90,7 +87,7 @@ static void put_run_record(void) {
     burnc_reply_put32((uint32_t)(last_run.cycles >> 32));
     burnc_reply_put32(last_run.stack_bytes);
     burnc_reply_put32(last_run.layers);
-    burnc_reply_put32(last_run.helper_stack_bytes);
+    burnc_reply_put32(model->helper_stack_bytes != 0 ? model->helper_stack_bytes() : 0u);
 }
 
 static void put_hello(void) {
@@ -260,9 +257,6 @@ static void receive(uint32_t count, uint32_t crc) {
 void burnc_harness_serve(void) {
     if (model->reset != 0) {
         model->reset();
-    }
-    if (model->start != 0) {
-        model->start();
     }
     burnc_messages_serve(buffer, BUFFER_BYTES, receive);
 }

@@ -32,10 +32,9 @@ typedef struct {
     uint32_t output_count;
     uint32_t layer_count;
     int32_t (*run)(void);   /* returns the model's status, 0 when all is well */
-    void (*reset)(void);    /* clears the state, before the first run, too; 0 when there is none */
+    void (*reset)(void);    /* before the first run, and to clear the state; 0 when there is nothing to do */
     uint32_t *layer_cycles; /* layer_count words for the profile; 0 when the model was compiled without it */
-    void (*start)(void);    /* called before the first run: starts what helps; 0 when there is nothing */
-    uint32_t (*helper_stack_bytes)(void); /* the most that its stack has held; 0 when there is none */
+    uint32_t (*helper_stack_bytes)(void); /* of a second core, which helps; 0 when there is none */
 } burnc_harness_model;
 
 extern const burnc_harness_model burnc_harness_model_instance;

@@ -114,8 +114,10 @@ class Client:
             (helper_stack,) = (0,) if reply.is_read else reply.unpack("I")
         except ValueError as error:
             raise self._nonsense(Request.RUN) from error
-        stack = stack_bytes if measure_stack else None
-        return RunReport(status, cycles, stack, self._read_profile(layers), helper_stack or None)
+        counted = self._read_profile(layers)
+        if not measure_stack:
+            return RunReport(status, cycles, None, counted)
+        return RunReport(status, cycles, stack_bytes, counted, helper_stack or None)
 
     def read_output(self, index: int) -> bytes:
         """The bytes of output ``index`` as the last run left them.
