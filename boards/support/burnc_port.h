@@ -45,7 +45,7 @@ void burnc_port_start_second_core(void (*entry)(void));
 /* How many bytes of its stack the second core has ever used; 0 before it was started. */
 uint32_t burnc_port_second_stack_used(void);
 
-/* Fills the unused stack with a pattern, and later tells how many bytes of the stack were ever used since. */
+/* Fills the unused stack with a pattern, and later tells how many bytes of it were ever used since. */
 void burnc_port_stack_paint(void);
 uint32_t burnc_port_stack_used(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: 0BSD */
-/* How deep the stack went: free stack is filled with a pattern, and the lowest word that changed is found later. */
+/* How much deeper the stack went: what is free is filled with a pattern, and the lowest word that changed found later. */
 #include "burnc_port.h"
 
 #ifdef __riscv
@@ -12,9 +12,12 @@
 
 extern uint32_t burnc_stack_limit[], burnc_stack_top[];
 
+static uint32_t *painted_end;
+
 void burnc_port_stack_paint(void) {
     uint32_t *top;
     __asm__ volatile(READ_STACK_POINTER : "=r"(top));
+    painted_end = top;
     for (uint32_t *word = burnc_stack_limit; word < top; word++) {
         *word = PATTERN;
     }
@@ -22,10 +25,10 @@ void burnc_port_stack_paint(void) {
 
 uint32_t burnc_port_stack_used(void) {
     const uint32_t *word = burnc_stack_limit;
-    while (word < burnc_stack_top && *word == PATTERN) {
+    while (word < painted_end && *word == PATTERN) {
         word++;
     }
-    return (uint32_t)((uintptr_t)burnc_stack_top - (uintptr_t)word);
+    return (uint32_t)((uintptr_t)painted_end - (uintptr_t)word);
 }
 
 uint32_t burnc_port_stack_size(void) {

@@ -10,9 +10,9 @@ static uint32_t *burnc_conv1x1_s8_m0_pack(const burnc_conv1x1_s8_m0_params *para
                                           const int8_t *first, const int8_t *second) {
     uint32_t *const end = packed + 3 * params->layer->blocks;
     if (params->layer->code_words != 0) {
-        return burnc_pack_words_s8_m0(packed, first, second, (uint32_t)params->in_channels);
+        return burnc_pack_words_s8_m0(packed, first, second, (uint32_t)params->in_channels, 1u, 0u);
     }
-    packed = burnc_pack_pairs_s8_m0(packed, first, second, (uint32_t)params->in_channels);
+    packed = burnc_pack_pairs_s8_m0(packed, first, second, (uint32_t)params->in_channels, 1u, 0u);
     while (packed != end) {
         packed[0] = 32768u;
         packed[1] = 0u;

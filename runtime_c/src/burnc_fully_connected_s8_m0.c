@@ -71,19 +71,15 @@ static void burnc_fully_connected_s8_m0_next(const burnc_fully_connected_s8_m0_p
                                              burnc_fully_connected_s8_m0_place *place,
                                              burnc_dot_quads_s8_m0_job *job, int32_t groups) {
     const int32_t cut = place->rest != 0 && groups == place->groups ? 1 : 0;
+    place->groups -= groups;
     burnc_fully_connected_s8_m0_call(params, place, job, groups - cut);
     if (cut != 0) {
         int8_t four[4] = {0, 0, 0, 0};
         int8_t *const y = job->y;
-        int32_t k;
         job->y = four;
         burnc_fully_connected_s8_m0_call(params, place, job, 1);
-        for (k = 0; k < place->rest; ++k) {
-            y[k] = four[k];
-        }
-        job->y = y + place->rest;
+        burnc_memcpy(y, four, (size_t)place->rest);
     }
-    place->groups -= groups;
 }
 
 static void burnc_fully_connected_s8_m0_row(const burnc_fully_connected_s8_m0_params *params, const int8_t *x,

@@ -2,8 +2,13 @@
 /* burnc_pack_pairs_s8_m0 for ARMv6-M: 22 cycles a block.
 
    r0  next block     r1, r2  behind the rows' last whole block     r3  minus the taps that are left of those
-   r4  32768 - 128 * (A0 + A1), r5 A0, r6 A1     r7  scratch        r12  32768, lr  whether a tap is left over */
+   r4  32768 - 128 * (A0 + A1), r5 A0, r6 A1     r7  scratch     r12  32768     lr  minus the taps of a row's whole blocks
+   On the stack: the taps of a row, and behind what is saved the rows that are left. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
+
+#define BURNC_COUNT 0
+#define BURNC_ROWS 24
+#define BURNC_ROW_STEP 28
 
     .syntax unified
 
@@ -30,17 +35,17 @@
     .globl  burnc_pack_pairs_s8_m0
     .type   burnc_pack_pairs_s8_m0, %function
 burnc_pack_pairs_s8_m0:
-    push    {r4-r7, lr}
+    push    {r3-r7, lr}
     movs    r4, #1
-    movs    r5, r3
-    ands    r5, r4
-    mov     lr, r5
+    bics    r3, r4
     lsls    r4, r4, #15
     mov     r12, r4
-    subs    r3, r3, r5
     adds    r1, r1, r3
     adds    r2, r2, r3
     rsbs    r3, r3, #0
+    mov     lr, r3
+.Lrow:
+    cmp     r3, #0
     beq     .Lodd
     lsls    r4, r3, #30             /* an odd number of blocks: the first goes alone */
     bpl     .Lblocks
@@ -64,14 +69,24 @@ burnc_pack_pairs_s8_m0:
     adds    r3, #1
     bne     .Lblocks
 .Lodd:
-    mov     r4, lr
-    cmp     r4, #0
-    beq     .Ldone
+    ldr     r4, [sp, #BURNC_COUNT]
+    lsrs    r4, r4, #1
+    bcc     .Lnext_row
     pack    r5
     movs    r6, #0
     store_block
+.Lnext_row:
+    ldr     r4, [sp, #BURNC_ROWS]
+    subs    r4, #1
+    beq     .Ldone
+    str     r4, [sp, #BURNC_ROWS]
+    ldr     r4, [sp, #BURNC_ROW_STEP]
+    adds    r1, r1, r4
+    adds    r2, r2, r4
+    mov     r3, lr
+    b       .Lrow
 .Ldone:
-    pop     {r4-r7, pc}
+    pop     {r3-r7, pc}
     .size   burnc_pack_pairs_s8_m0, . - burnc_pack_pairs_s8_m0
 
 #elif defined(__linux__) && defined(__ELF__)

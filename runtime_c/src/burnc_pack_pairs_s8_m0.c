@@ -4,15 +4,20 @@
 
 #if !BURNC_PACK_PAIRS_S8_M0_ASSEMBLY
 
-uint32_t *burnc_pack_pairs_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count) {
+uint32_t *burnc_pack_pairs_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count,
+                                 uint32_t rows, uint32_t row_step) {
     uint32_t i;
-    for (i = 0; i < count; i += 2u) {
-        const uint32_t a0 = (uint32_t)a[i] + ((uint32_t)b[i] << 16);
-        const uint32_t a1 = i + 1u < count ? (uint32_t)a[i + 1u] + ((uint32_t)b[i + 1u] << 16) : 0u;
-        packed[0] = 32768u - ((a0 + a1) << 7);
-        packed[1] = a0;
-        packed[2] = a1;
-        packed += 3;
+    for (; rows != 0u; --rows) {
+        for (i = 0; i < count; i += 2u) {
+            const uint32_t a0 = (uint32_t)a[i] + ((uint32_t)b[i] << 16);
+            const uint32_t a1 = i + 1u < count ? (uint32_t)a[i + 1u] + ((uint32_t)b[i + 1u] << 16) : 0u;
+            packed[0] = 32768u - ((a0 + a1) << 7);
+            packed[1] = a0;
+            packed[2] = a1;
+            packed += 3;
+        }
+        a += row_step;
+        b += row_step;
     }
     return packed;
 }

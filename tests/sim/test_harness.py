@@ -63,7 +63,7 @@ def test_profile_and_stack(board):
     assert 5 < second / first < 7  # 600 bytes to 100
     assert 0 < full.cycles - first - second < 500
     assert full.stack_bytes is not None
-    assert 64 <= full.stack_bytes < 1024
+    assert 0 < full.stack_bytes < 1024
 
 
 def test_flash_cache_costs_cycles_until_it_is_warm(start, toy_model):

@@ -7,6 +7,7 @@
 #ifndef BURNC_DEPTHWISE3X3_S8_M0_H
 #define BURNC_DEPTHWISE3X3_S8_M0_H
 
+#include "burnc/pad_row_s8.h"
 #include "burnc/window.h"
 
 #ifdef __cplusplus
@@ -15,9 +16,8 @@ extern "C" {
 
 typedef struct burnc_depthwise3x3_s8_m0_params {
     burnc_window window;
-    int32_t channels;
-    int32_t input_zero_point;
-    int32_t rows_at_once; /* output rows that are made together */
+    burnc_pad_row_s8_params row; /* (out_w - 1) * stride + 3 columns */
+    int32_t rows_at_once;        /* output rows that are made together */
     const uint32_t *records;
 } burnc_depthwise3x3_s8_m0_params;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Packs two rows of `count` activations into blocks for burnc_dot_pairs_s8_m0: for each two taps the words
-   {32768 - 128 * (A0 + A1), A0, A1} with A = a + (b << 16) mod 2^32. A last tap of an odd row is followed by 0.
+/* Packs the rows of two windows, `count` activations each, into blocks for burnc_dot_pairs_s8_m0: for each two taps the
+   words {32768 - 128 * (A0 + A1), A0, A1} with A = a + (b << 16) mod 2^32. A last tap of an odd row is followed by 0.
    Returns the place behind the last block. */
 #ifndef BURNC_PACK_PAIRS_S8_M0_H
 #define BURNC_PACK_PAIRS_S8_M0_H
@@ -18,7 +18,9 @@
 extern "C" {
 #endif
 
-uint32_t *burnc_pack_pairs_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count);
+/* `rows`, at least one, begin `row_step` bytes apart. */
+uint32_t *burnc_pack_pairs_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count,
+                                 uint32_t rows, uint32_t row_step);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Packs two rows of `count` activations for straight-line code: the words a + (b << 16) mod 2^32. Returns the place
-   behind the last. */
+/* Packs the rows of two windows, `count` activations each, for straight-line code: the words a + (b << 16) mod 2^32.
+   Returns the place behind the last. */
 #ifndef BURNC_PACK_WORDS_S8_M0_H
 #define BURNC_PACK_WORDS_S8_M0_H
 
@@ -17,7 +17,9 @@
 extern "C" {
 #endif
 
-uint32_t *burnc_pack_words_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count);
+/* `rows`, at least one, begin `row_step` bytes apart. */
+uint32_t *burnc_pack_words_s8_m0(uint32_t *packed, const int8_t *a, const int8_t *b, uint32_t count,
+                                 uint32_t rows, uint32_t row_step);
 
 #ifdef __cplusplus
 }

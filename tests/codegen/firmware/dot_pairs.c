@@ -162,8 +162,8 @@ static uint32_t compare_packing(void) {
             rows[0][i] = (int8_t)activation(round % 4u);
             rows[1][i] = (int8_t)activation((round + 1u) % 4u);
         }
-        const uint32_t *const end = plain_pack_pairs_s8_m0(packed[0], rows[0], rows[1], count);
-        const uint32_t *const same = twin_pack_pairs_s8_m0(packed[1], rows[0], rows[1], count);
+        const uint32_t *const end = plain_pack_pairs_s8_m0(packed[0], rows[0], rows[1], count, 1u, 0u);
+        const uint32_t *const same = twin_pack_pairs_s8_m0(packed[1], rows[0], rows[1], count, 1u, 0u);
         wrong += end - packed[0] == same - packed[1] ? 0u : 1u;
         for (uint32_t i = 0; i < 64u; i++) {
             wrong += packed[0][i] != packed[1][i] ? 1u : 0u;

@@ -114,7 +114,8 @@ class RunReport:
     Attributes:
         status: what the model's run function returned; 0 is success.
         cycles: CPU cycles of the whole run.
-        stack_bytes: the most stack in use during the run, the harness's own included; None unless asked for.
+        stack_bytes: what the run took of the stack from its call on, without the harness around it; None unless asked
+            for.
         layer_cycles: cycles of each layer; empty unless asked for and compiled in.
         helper_stack_bytes: the most that the stack of a second core, which helps, has held; None unless asked for, or
             where there is none.

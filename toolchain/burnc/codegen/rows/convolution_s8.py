@@ -24,6 +24,19 @@ def window_fields(node: Node, kernel: tuple[int, int]) -> tuple[int, ...]:
     return (n, height, width, out_height, out_width, *kernel, *a.stride, *dilation, a.pad.top, a.pad.left)
 
 
+def padded_row_fields(node: Node, columns: int) -> tuple[int, ...]:
+    """The fields of ``burnc_pad_row_s8_params`` in order; ``columns`` of a line."""
+    _, height, width, channels = node.input(0).type.shape
+    return (height, width, node.attrs.pad.left, columns, channels, node.input(0).type.zero_point)
+
+
+def columns_read(node: Node, axis: int = 1) -> int:
+    """How many columns of the input, padding included, all windows read together; rows with ``axis`` 0."""
+    a = node.attrs
+    reach = (node.input(1).type.shape[1 + axis] - 1) * a.dilation[axis]
+    return int((node.output.type.shape[1 + axis] - 1) * a.stride[axis] + reach + 1)
+
+
 def _weights(node: Node) -> Array:
     data = node.input(1).data
     assert data is not None

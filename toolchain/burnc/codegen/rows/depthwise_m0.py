@@ -6,7 +6,7 @@ import numpy as np
 
 from burnc.codegen.flash_waits import Sweeps
 from burnc.codegen.program import Call, Scratch
-from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
+from burnc.codegen.rows.convolution_s8 import CONV2D, columns_read, is_depthwise, padded_row_fields, window_fields
 from burnc.codegen.rows.pairs_m0 import CORES, exact_scaling, is_signed
 from burnc.codegen.rows.row import Emitter, KernelRow, folded_bias
 from burnc.ir import Array, DType, Match, Node
@@ -60,8 +60,7 @@ def _lines(node: Node, rows: int) -> int:
 
 
 def _line_bytes(node: Node) -> int:
-    columns = (node.output.type.shape[2] - 1) * int(node.attrs.stride[1]) + KERNEL[1]
-    return columns * node.input(0).type.shape[3]
+    return columns_read(node) * node.input(0).type.shape[3]
 
 
 def _rows_at_once(node: Node, room: int = 0) -> int:
@@ -85,8 +84,7 @@ def _lower(m: Match, emitter: Emitter) -> Call:
     params = emitter.struct(
         "burnc_depthwise3x3_s8_m0_params",
         window=window_fields(node, KERNEL),
-        channels=node.input(0).type.shape[3],
-        input_zero_point=node.input(0).type.zero_point,
+        row=padded_row_fields(node, columns_read(node)),
         rows_at_once=_rows_at_once(node, emitter.room),
         records=emitter.constant("records", records(node, kernels_of(node))),
     )
