@@ -29,6 +29,7 @@ from burnc.ir import Array, Graph
 from burnc.model import Model
 from burnc.ops import spec_of
 from burnc.pipeline import ExportOptions, Loaded, export, simulate
+from burnc.reports import SimulateReport
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = {
@@ -48,6 +49,7 @@ LIMITS: dict[str, tuple[float, ...]] = {
     "cortex-m0plus speed": (32, 8.8, 21, 0.80),
     "cortex-m0plus size": (54, 12.5, 32, 0.98),
     "cortex-m0plus balanced, flash cache": (42, 11, 28, 1.9),
+    "both cores, share of one core's cycles": (0.55, 0.57, 0.57, 0.65),
     "cortex-m4": (16, 4.2, 10.5, 0.38),
     "cortex-m33": (16, 4.2, 10.5, 0.38),
     "cortex-m55": (4.7, 1.7, 5.2, 0.14),
@@ -101,6 +103,8 @@ def figures(measured: list[Measured]) -> Iterator[Figure]:
 def unit(name: str) -> str:
     if name.startswith("cortex-m0plus"):
         return "M cycles"
+    if "share" in name:
+        return ""
     return "bytes" if name in {"arena", "stack"} or name.startswith("flash") else "M instructions"
 
 
@@ -145,10 +149,26 @@ def pico(found: Measured, model: Model, mode: str, inputs: list[dict[str, Array]
         found.figures["stack"] = run.stack_bytes or 0
         predicted += sum(step.waits for step in program.steps)
         found.cost_errors["balanced, flash cache"] = abs(predicted / with_cache - 1)
+        two_cores(found, model, inputs, expected, run)
     if mode == "speed":
         run = model.simulate("pico", inputs[:1], optimize=mode)
         found.figures["cortex-m0plus speed, flash cache"] = (run.cycles_with_flash_cache or 0) / 1e6
     found.generation_s = max(found.generation_s, generation_seconds(model, mode))
+
+
+def two_cores(
+    found: Measured, model: Model, inputs: list[dict[str, Array]], expected: list[Array], alone: SimulateReport
+) -> None:
+    """The same mode, with a helper on the second core."""
+    run = model.simulate("pico", inputs, cores=2)
+    check(found, "both cores", model, run.outputs, expected)
+    found.figures["both cores, share of one core's cycles"] = run.cycles / alone.cycles
+    waiting = (run.cycles_with_flash_cache or 0) / (alone.cycles_with_flash_cache or 1)
+    found.figures["both cores, flash cache, share"] = waiting
+    found.figures["both cores, arena"] = run.arena_bytes
+    found.figures["both cores, stack of the helper"] = run.helper_stack_bytes or 0
+    program = lower(model.graph, load_board("pico"), LowerOptions(name="m", cores=2))
+    found.cost_errors["balanced, both cores"] = abs(sum(step.cycles for step in program.steps) / run.cycles - 1)
 
 
 def without_cache(board: Board) -> Board:

@@ -32,6 +32,7 @@ run's outputs equal those of tflite-micro bit for bit. `make bench-mcu` prints t
   waits. `speed` is built twice, for either.
 - *Weights and code in RAM* are copied from flash at start-up, so that a run does not wait for them
   ([kernels](kernels.md#what-lies-in-ram)). They are no part of the arena.
+- *Both cores*: the same networks with a [helper](two_cores.md) on the RP2040's second core, `balanced`.
 - Other cores: instructions under QEMU, which knows nothing of time.
 - *Flash* is the smallest firmware's, less weights, biases and multipliers. *Arena* holds inputs and outputs too.
 - The peer is TFLite Micro with CMSIS-NN, compiled with gcc 12.2 at -O2 and counted under the same emulation, in memory

@@ -6,6 +6,7 @@ import { Core } from './core.mjs';
 import { Fault, FaultKind, faultReport } from './faults.mjs';
 import { FlashCache } from './flash_cache.mjs';
 import { Memory } from './memory.mjs';
+import { Ports } from './ports.mjs';
 import { FlashChip, SerialFlash } from './serial_flash.mjs';
 import { Mailboxes, Sio } from './sio.mjs';
 import { PrivatePeripherals } from './systick.mjs';
@@ -80,6 +81,7 @@ export class Board {
     this.resetRequest = null;
     this.attention = false; // something outside the running core may have changed
     this.syncedCycles = 0; // of core 0, up to which the chip's clock has been advanced
+    this.flashCache?.restart();
     // Core 1 sees the same chip except for what each core has of its own.
     const bus1 = Object.create(chip);
     this.cores = [chip, bus1].map((bus, id) => {
@@ -109,6 +111,7 @@ export class Board {
 
   #holdCore1() {
     this.core1Running = false;
+    for (const core of this.cores) core.ports = null;
     this.cores[1].waiting = true;
     this.launcher = new Core1Launcher(this);
   }
@@ -165,6 +168,8 @@ export class Board {
     core.cycles = this.cores[0].cycles;
     core.waiting = false;
     this.core1Running = true;
+    const ports = this.flashCache === null ? null : new Ports();
+    for (const each of this.cores) each.ports = ports;
   }
 
   /** Whether a word that core `id` sends goes to the boot ROM of a core 1 that has not been launched. */

@@ -34,6 +34,7 @@ export class Core extends CortexM0Core {
     this.systickDue = Infinity; // value of `cycles` at which the SysTick exception becomes pending
     this.readableFlash = flashBytes; // 0 while execute-in-place is off
     this.flashCache = board.flashCache; // null where flash takes no extra time
+    this.ports = null; // while there is another core to contend with
     this.ram8 = ram;
     this.ram16 = new Uint16Array(ram.buffer);
     this.ram32 = new Uint32Array(ram.buffer);
@@ -62,13 +63,17 @@ export class Core extends CortexM0Core {
     this.board.attention = true;
   }
 
+  /** The instruction at `pc`; every second one came along with the word that was read before. */
   fetch(pc) {
     const ramOffset = (pc - RAM_BASE) >>> 0;
-    if (ramOffset < RAM_BYTES) return this.ram16[ramOffset >>> 1];
+    if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null && (pc & 2) === 0) this.cycles += this.ports.ram(ramOffset, this.cycles, this.id);
+      return this.ram16[ramOffset >>> 1];
+    }
     if (pc >>> 26 === 4) {
       const offset = pc & 0xffffff;
       if (offset < this.readableFlash) {
-        if (this.flashCache !== null) this.cycles += this.flashCache.access(offset);
+        if (this.flashCache !== null) this.waitForFlash(offset, this.cycles, (pc & 2) === 0);
         return this.flash16[offset >>> 1];
       }
       if (offset < this.board.memory.flashBytes) throw new Fault(FaultKind.flashBusy, pc, 'execution from flash');
@@ -77,14 +82,28 @@ export class Core extends CortexM0Core {
     throw new Fault(FaultKind.badExecution, pc);
   }
 
+  /** A load or store, which comes one cycle after the fetch of its instruction. */
+  contend(ramOffset) {
+    this.cycles += this.ports.ram(ramOffset, this.cycles + 1, this.id);
+  }
+
+  waitForFlash(offset, cycle, isRead) {
+    const wait = this.flashCache.access(offset, cycle);
+    this.cycles += wait;
+    if (this.ports !== null && isRead) this.cycles += this.ports.flash(cycle + wait, this.id);
+  }
+
   readUint32(address) {
     address >>>= 0;
     if (address & 3) throw new Fault(FaultKind.unalignedLoad, address, 'word');
     const ramOffset = (address - RAM_BASE) >>> 0;
-    if (ramOffset < RAM_BYTES) return this.ram32[ramOffset >>> 2];
+    if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
+      return this.ram32[ramOffset >>> 2];
+    }
     if (address >>> 26 === 4 && (address & 0xffffff) < this.readableFlash) {
       const offset = address & 0xffffff;
-      if (this.flashCache !== null) this.cycles += this.flashCache.access(offset);
+      if (this.flashCache !== null) this.waitForFlash(offset, this.cycles + 1, true);
       return this.flash32[offset >>> 2];
     }
     if (address >>> 8 === XIP_CONTROL >>> 8) return this.board.readXipControl(address & 0xff);
@@ -98,10 +117,13 @@ export class Core extends CortexM0Core {
     address >>>= 0;
     if (address & 1) throw new Fault(FaultKind.unalignedLoad, address, 'halfword');
     const ramOffset = (address - RAM_BASE) >>> 0;
-    if (ramOffset < RAM_BYTES) return this.ram16[ramOffset >>> 1];
+    if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
+      return this.ram16[ramOffset >>> 1];
+    }
     if (address >>> 26 === 4 && (address & 0xffffff) < this.readableFlash) {
       const offset = address & 0xffffff;
-      if (this.flashCache !== null) this.cycles += this.flashCache.access(offset);
+      if (this.flashCache !== null) this.waitForFlash(offset, this.cycles + 1, true);
       return this.flash16[offset >>> 1];
     }
     this.checkLoad(address);
@@ -113,10 +135,13 @@ export class Core extends CortexM0Core {
   readUint8(address) {
     address >>>= 0;
     const ramOffset = (address - RAM_BASE) >>> 0;
-    if (ramOffset < RAM_BYTES) return this.ram8[ramOffset];
+    if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
+      return this.ram8[ramOffset];
+    }
     if (address >>> 26 === 4 && (address & 0xffffff) < this.readableFlash) {
       const offset = address & 0xffffff;
-      if (this.flashCache !== null) this.cycles += this.flashCache.access(offset);
+      if (this.flashCache !== null) this.waitForFlash(offset, this.cycles + 1, true);
       return this.flash8[offset];
     }
     this.checkLoad(address);
@@ -130,6 +155,7 @@ export class Core extends CortexM0Core {
     if (address & 3) throw new Fault(FaultKind.unalignedStore, address, 'word');
     const ramOffset = (address - RAM_BASE) >>> 0;
     if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
       this.ram32[ramOffset >>> 2] = value;
     } else if (address >>> 8 === XIP_CONTROL >>> 8) {
       this.board.writeXipControl(address & 0xff, value);
@@ -145,6 +171,7 @@ export class Core extends CortexM0Core {
     if (address & 1) throw new Fault(FaultKind.unalignedStore, address, 'halfword');
     const ramOffset = (address - RAM_BASE) >>> 0;
     if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
       this.ram16[ramOffset >>> 1] = value;
     } else {
       this.checkStore(address);
@@ -157,6 +184,7 @@ export class Core extends CortexM0Core {
     address >>>= 0;
     const ramOffset = (address - RAM_BASE) >>> 0;
     if (ramOffset < RAM_BYTES) {
+      if (this.ports !== null) this.contend(ramOffset);
       this.ram8[ramOffset] = value;
     } else {
       this.checkStore(address);

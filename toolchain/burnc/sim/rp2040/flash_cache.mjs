@@ -1,5 +1,6 @@
-// The execute-in-place cache: what a read of flash costs beyond the cycles of its instruction. Both cores share it.
-// A line is fetched whole and nothing is prefetched; the least recently used way is replaced.
+// The execute-in-place cache: what a read of flash costs beyond the cycles of its instruction. Both cores share it, and
+// while a line is fetched for one of them, the other cannot read either. A line is fetched whole and nothing is
+// prefetched; the least recently used way is replaced.
 
 export class FlashCache {
   /** @param {{size: number, ways: number, line: number, miss_cycles: number}} geometry as in the board's TOML file */
@@ -14,10 +15,18 @@ export class FlashCache {
     this.missCycles = miss_cycles;
     this.lines = new Int32Array(this.sets * ways).fill(-1); // of each set, most recently used first
     this.misses = 0;
+    this.busyUntil = 0; // the cycle in which the line that is fetched now will be there
   }
 
-  /** Notes a read at `offset` in flash; returns the cycles that the core has to wait. */
-  access(offset) {
+  /** Notes a read at `offset` in flash in cycle `now`; returns the cycles that the core has to wait. */
+  access(offset, now) {
+    const begin = now > this.busyUntil ? now : this.busyUntil;
+    const end = begin + this.#missCycles(offset);
+    if (end > begin) this.busyUntil = end;
+    return end - now;
+  }
+
+  #missCycles(offset) {
     const { lines, ways } = this;
     const line = offset >>> this.lineShift;
     const first = (line & (this.sets - 1)) * ways;
@@ -30,6 +39,11 @@ export class FlashCache {
     if (isHit) return 0;
     this.misses++;
     return this.missCycles;
+  }
+
+  /** Cycles count from 0 again. */
+  restart() {
+    this.busyUntil = 0;
   }
 
   flush() {
