@@ -73,7 +73,7 @@ class Model:
         """Operators, MACs, parameters and, with a board, fit and predicted latency of a run that ``cores`` share.
 
         Args:
-            ram_budget: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
+            ram_budget: bytes of weights and code that may lie in RAM; None for what 55 % of the board's RAM leaves.
 
         Raises:
             BoardError: the board is unknown.

@@ -202,7 +202,7 @@ def save(graph: Graph, path: Path, *, force: bool = False) -> None:
 class ExportOptions:
     """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF.
 
-    ``ram_budget``: bytes of weights and code that may lie in RAM; None for what half of the board's RAM leaves.
+    ``ram_budget``: bytes of weights and code that may lie in RAM; None for what 55 % of the board's RAM leaves.
     ``cores``: how many may share a run.
     """
 
@@ -345,8 +345,7 @@ def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None =
         return report
     program = lower(graph, board, LowerOptions(ram_budget=ram_budget, cores=cores))
     size = _estimated(program)
-    cycles = int(sum(step.cycles for step in program.steps))
-    waits = int(sum(step.waits for step in program.steps))
+    cycles, waits = int(program.cycles), int(program.waits)
     clock = board.cpu.clock_hz
     return replace(
         report,

@@ -62,7 +62,7 @@ ram_budget_option = click.option(
     "--ram-budget",
     type=click.IntRange(min=0),
     metavar="BYTES",
-    help="RAM for weights and code that a board's flash is slow to read; else what half of its RAM leaves.",
+    help="RAM for weights and code that a board's flash is slow to read; else what 55 % of its RAM leaves.",
 )
 cores_option = click.option(
     "--cores",

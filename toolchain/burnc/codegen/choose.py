@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnc.boards import Board, Cache
-from burnc.codegen.flash_waits import sweep_waits
+from burnc.codegen.flash_waits import run_again, sweep_waits
 from burnc.codegen.placement import cache_of
 from burnc.codegen.program import Program
 from burnc.codegen.rows import KernelRow
@@ -43,12 +43,16 @@ class Choice:
 
 
 def choose_kernels(
-    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value]
+    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], rooms: Mapping[str, int]
 ) -> list[Choice]:
-    """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had."""
+    """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had.
+
+    Args:
+        rooms: what is known of the scratch that nodes will have, by the names of their results.
+    """
     graph = program.graph
     allowed = [row for row in rows if (row.on is None or core in row.on) and _is_for(program.optimize, row)]
-    offers = _offers(graph, allowed, views, program)
+    offers = _offers(program, allowed, views, rooms)
     least = _PRICES.get(program.optimize, _PRICES["balanced"])
     budget, room = program.ram_budget, _flash_room(program, offers)
     price = least
@@ -102,9 +106,10 @@ def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
 
 
 def _offers(
-    graph: Graph, rows: Sequence[KernelRow], views: Mapping[Value, Value], program: Program
+    program: Program, rows: Sequence[KernelRow], views: Mapping[Value, Value], rooms: Mapping[str, int]
 ) -> dict[Node, list[Choice]]:
     """For each node that is to be computed, the rows that can do it."""
+    graph = program.graph
     consumers, cache = graph.consumers(), cache_of(program.board)
     arena, live = guess_arena(graph, views, program.board, program.cores), _live_bytes(graph, views)
     offers: dict[Node, list[Choice]] = {}
@@ -114,17 +119,18 @@ def _offers(
         if not any(value.type.size for value in node.outputs):
             continue  # there is nothing to compute
         offers[node] = []
+        room = rooms.get(node.outputs[0].name, (arena - live[node]) // 2)
         for row in rows:
             match = row.pattern.match(node, graph, consumers)
             if match is not None and row.when(match):
-                offers[node].append(_offer(row, match, (arena - live[node]) // 2, cache))
+                offers[node].append(_offer(row, match, room, cache))
     return offers
 
 
 def _offer(row: KernelRow, match: Match, room: int, cache: Cache | None) -> Choice:
     flash = row.flash_bytes(match)
     scratch, cycles = row.grown(match, room) if row.grown else (0, row.cycles(match))
-    waits = sweep_waits(flash, row.code_bytes, row.sweeps(match, scratch), cache)
+    waits = sweep_waits(flash, run_again(row.code_bytes), row.sweeps(match, scratch), cache)
     return Choice(match, row, cycles, flash, waits)
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from burnc.boards import Cache
 
+# Of a kernel's code, what it runs again in each sweep: neither the beginning nor what other layers need.
+_SHARE_RUN_AGAIN = 1 / 3
+
 
 @dataclass(frozen=True)
 class Sweeps:
@@ -20,6 +23,11 @@ class Sweeps:
     times: int = 1
     part: int = 0
     repeats: int = 1
+
+
+def run_again(kernel_bytes: int) -> int:
+    """Bytes of a kernel's code that are read in each sweep."""
+    return int(kernel_bytes * _SHARE_RUN_AGAIN)
 
 
 def missing_share(size: int, beside: int, cache: Cache) -> float:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from burnc.boards import Board, Cache
-from burnc.codegen.flash_waits import missing_share, sweep_waits
+from burnc.codegen.flash_waits import missing_share, run_again, sweep_waits
 from burnc.codegen.program import Code, ConstantArray, Params, Placed, Program, Step, bytes_of
 
 Item = ConstantArray | Code
 
 # The share of the board's RAM that arena, state and what is placed there may take unless the user says otherwise.
-_SHARE_OF_RAM = 1 / 2
+_SHARE_OF_RAM = 0.55
 # What a KiB of RAM must spare of a run, so that it is worth taking.
 _LEAST_SHARE_OF_RUN = 1 / 6000
 # Of the run function and a parameter struct, for each step.
@@ -45,9 +45,8 @@ def place(program: Program) -> None:
         return
     left = program.ram_budget
     savings = _savings(program.steps, cache)
-    run = sum(step.cycles for step in program.steps)
     for item in sorted(savings, key=lambda i: -savings[i] / max(1, bytes_of(i))):
-        least = bytes_of(item) / 1024 * _LEAST_SHARE_OF_RUN * run
+        least = bytes_of(item) / 1024 * _LEAST_SHARE_OF_RUN * program.cycles
         if bytes_of(item) <= left and savings[item] > least:
             left -= bytes_of(item)
             program.placed.append(Placed(item, savings[item]))
@@ -76,7 +75,7 @@ def _savings(steps: Sequence[Step], cache: Cache) -> dict[Item, float]:
     savings: dict[Item, float] = {}
     for step in steps:
         items = items_of(step)
-        total = sum(map(bytes_of, items)) + step.kernel_bytes
+        total = sum(map(bytes_of, items)) + run_again(step.kernel_bytes)
         for item in items:
             size = bytes_of(item)
             waits = sweep_waits(size, total - size, step.sweeps, cache, first)
@@ -93,7 +92,7 @@ def _step_waits(steps: Sequence[Step], in_flash: Sequence[Sequence[Item]], cache
     waits = [0.0] * len(steps)
     for position, (n, _, size) in enumerate(reads):
         first = missing_share(size, _between(reads, position) - size, cache)
-        beside = sum(map(bytes_of, in_flash[n])) + steps[n].kernel_bytes - size
+        beside = sum(map(bytes_of, in_flash[n])) + run_again(steps[n].kernel_bytes) - size
         waits[n] += sweep_waits(size, max(0, beside), steps[n].sweeps, cache, first)
     return waits
 

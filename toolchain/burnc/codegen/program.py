@@ -205,6 +205,16 @@ class Program:
         return -(-end // alignment) * alignment
 
     @property
+    def cycles(self) -> float:
+        """Of a run, in memory that never waits."""
+        return sum(step.cycles for step in self.steps)
+
+    @property
+    def waits(self) -> float:
+        """Cycles that a run waits for flash."""
+        return sum(step.waits for step in self.steps)
+
+    @property
     def macs(self) -> int:
         return sum(step.macs for step in self.steps)
 
