@@ -12,6 +12,7 @@ import pytest
 from burnc.backends import device
 from burnc.backends.model_inputs import random_inputs
 from burnc.boards import load_board
+from burnc.codegen.emit_c import emit_c
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Slice
 from burnc.devices.board import BoardBackend
@@ -160,6 +161,13 @@ def test_parts_make_the_whole():
             assert first.offset == 0
             assert first.value is second.value is step.node.output
             assert 0 < second.offset < step.node.output.type.nbytes
+
+
+def test_kernels_of_two_cores_lie_in_ram():
+    """Where both would fetch them through the flash's one cache; unless there is no RAM for that."""
+    for cores, budget, section in ((2, None, ".time_critical."), (2, 0, ".text."), (1, None, ".text.")):
+        program = lower(graph_of("kws"), PICO, LowerOptions("m", cores=cores, ram_budget=budget))
+        assert f".section {section}m_dot_pairs_s8_m0," in emit_c(program)["m_dot_pairs_s8_m0.S"]
 
 
 @requires("arm compiler", "node", "rp2040js")

@@ -14,6 +14,7 @@ from burnc.codegen.program import (
     Code,
     ConstantArray,
     FieldValue,
+    Kernel,
     Params,
     Port,
     Program,
@@ -22,7 +23,7 @@ from burnc.codegen.program import (
     StateBuffer,
     Step,
 )
-from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
+from burnc.codegen.runtime_files import assembly_of, called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
 from burnc.ir.metadata import SOURCE
@@ -66,6 +67,9 @@ def emit_c(program: Program) -> dict[str, str]:
         headers.add("float16.h")
     extra = {"status.h"} | ({"ram.h"} if in_ram else set()) | ({"cores.h"} if program.cores > 1 else set())
     runtime = runtime_files(prefix, functions, headers | extra)
+    kernels = [placed.item.name for placed in program.placed if isinstance(placed.item, Kernel)]
+    for name in {file for kernel in kernels for file in assembly_of(prefix, kernel)}:
+        runtime[name] = _in_ram(runtime[name])
     context = {**_context(program, sorted(headers)), "self_test": rename_symbols(self_test, prefix)}
     return {
         f"{prefix}.h": _render("model.h.jinja", context),
@@ -76,8 +80,12 @@ def emit_c(program: Program) -> dict[str, str]:
     }
 
 
+def _in_ram(assembly: str) -> str:
+    return assembly.replace(".section .text.", f".section {RAM_SECTION}.")
+
+
 def _code_file(code: Code, prefix: str, *, is_in_ram: bool) -> str:
-    text = code.text.replace(".section .text.", f".section {RAM_SECTION}.") if is_in_ram else code.text
+    text = _in_ram(code.text) if is_in_ram else code.text
     return rename_symbols(text, prefix)
 
 

@@ -71,7 +71,7 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     program = _lowered(graph, board, options, {})
     if program.waits <= _WORTH_ANOTHER_TRY * program.cycles:
         return program
-    rooms = {step.node.outputs[0].name: step.scratch_bytes for step in program.steps}
+    rooms = {step.node.outputs[0].name: step.scratch_bytes // len(step.calls) for step in program.steps}
     again = _lowered(graph, board, options, rooms)
     return min(program, again, key=lambda p: p.cycles + p.waits)
 

@@ -42,8 +42,16 @@ class Code:
     twin: ConstantArray
 
 
-def bytes_of(item: ConstantArray | Code) -> int:
-    return item.bytes if isinstance(item, Code) else int(item.data.nbytes)
+@dataclass(frozen=True)
+class Kernel:
+    """The code of a runtime kernel, and about what it takes."""
+
+    name: str
+    bytes: int
+
+
+def bytes_of(item: ConstantArray | Code | Kernel) -> int:
+    return int(item.data.nbytes) if isinstance(item, ConstantArray) else item.bytes
 
 
 FieldValue = int | ConstantArray | Code | Params | tuple[int, ...]
@@ -113,7 +121,7 @@ class Step:
 class Placed:
     """A constant array or code that lies in RAM, copied from flash at start-up; ``saves`` cycles of each run."""
 
-    item: ConstantArray | Code
+    item: ConstantArray | Code | Kernel
     saves: float
 
     @property

@@ -46,6 +46,11 @@ def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str])
     return files
 
 
+def assembly_of(prefix: str, function: str) -> list[str]:
+    """The names of the assembler files that a runtime function and those it calls have."""
+    return [name for name in runtime_files(prefix, [function], []) if name.endswith(".S")]
+
+
 def _with_origin(text: str, path: str) -> str:
     """The licence line, then where the file came from, then the rest."""
     licence, rest = text.split("\n", 1)
