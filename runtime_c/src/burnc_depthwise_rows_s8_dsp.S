@@ -20,7 +20,7 @@
 #define BURNC_Y 16
 #define BURNC_PIXELS 20
 #define BURNC_STEP 24
-#define BURNC_IS_GENERAL 28
+#define BURNC_FORM 28
 #define BURNC_LOW 32
 #define BURNC_HAS_NINE 40
 #define BURNC_CONSTANTS_NOW 44
@@ -98,7 +98,7 @@ burnc_depthwise_rows_s8_dsp:
     adds    r0, r0, #4
     str     r0, [sp, #BURNC_DISTANCE]
     ldr     r0, [sp, #BURNC_CONSTANTS_NOW]
-    requantize_four BURNC_IS_GENERAL, BURNC_LOW, r2
+    requantize_four BURNC_FORM, BURNC_LOW, r2
     ldr     r2, [sp, #BURNC_Y]
     strb    r3, [r2]
     strb    r4, [r2, #1]

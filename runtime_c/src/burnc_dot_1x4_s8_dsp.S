@@ -17,7 +17,7 @@
 #define BURNC_CONSTANTS 12
 #define BURNC_Y 16
 #define BURNC_CHANNELS 20
-#define BURNC_IS_GENERAL 24
+#define BURNC_FORM 24
 #define BURNC_LOW 28
 #define BURNC_FRAME 36
 
@@ -66,7 +66,7 @@ burnc_dot_1x4_s8_dsp:
     bne     1b
     str     r1, [sp, #BURNC_WEIGHTS]
     ldr     r0, [sp, #BURNC_CONSTANTS]
-    requantize_four BURNC_IS_GENERAL, BURNC_LOW, r1
+    requantize_four BURNC_FORM, BURNC_LOW, r1
     str     r0, [sp, #BURNC_CONSTANTS]
     ldrd    r1, r2, [sp, #BURNC_Y]
     strb    r3, [r1], #1

@@ -9,7 +9,8 @@ from burnc.backends import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.rows import convolution_rv32, cortex_dsp, cortex_mve, depthwise_rv32, many_registers
-from burnc.codegen.rows.scaling_dsp import dsp_constants
+from burnc.codegen.rows.row import sum_bounds
+from burnc.codegen.rows.scaling_dsp import dsp_constants, limits_fields
 from burnc.devices.board import BoardBackend
 from burnc.numerics import multiply_by_quantized_multiplier, quantize_multiplier
 from codegen.exported import build, run_driver, write
@@ -85,22 +86,31 @@ def test_the_assembly(graph, runs, board):
     executable.close()
 
 
+def requantized(total: int, constants: list[int], form: int) -> int:
+    """What requantize_dsp.h says, before the clamp; the form is plain, wide or general."""
+    multiplier, second, third, fourth = constants
+    if form == 0:
+        return ((total << third) * multiplier + (signed(second, 32) << 32)) >> 48
+    sign = 0 if fourth >> 8 or total >= 0 else 1 << 31
+    rounding = signed(third << 32 | second, 64)
+    return (total * multiplier + rounding - sign) >> ((32 if form == 1 else 31) + (fourth & 255))
+
+
+def signed(number: int, bits: int) -> int:
+    return number - (1 << bits) if number >> bits - 1 else number
+
+
 def test_the_constants_requantize_as_two_roundings_do(graph):
     """Around every step from one result to the next, and at the ends of what an accumulator may be."""
     for node in graph.nodes:
         bias_and_rest = dsp_constants(node).astype(np.int64)
         factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), len(bias_and_rest))
-        for constants, factor in zip(bias_and_rest, factors, strict=True):
-            multiplier, shift = quantize_multiplier(float(factor))
+        form, *limits = limits_fields(node)
+        for constants, factor, least, most in zip(bias_and_rest, factors, *sum_bounds(node), strict=True):
             if int(constants[1]) == 0:
                 continue  # the one result of a channel that has no other; the layers above try it
-            steps = np.clip((np.arange(-256, 257) - 0.5) / factor, -(2**30), 2**30).astype(np.int64)
-            sums = np.unique(np.concatenate([steps + d for d in (-2, -1, 0, 1, 2)]))
-            wanted = multiply_by_quantized_multiplier(sums.astype(np.int32), multiplier, shift)
-            general = shift == 0 or constants[4] == -shift
-            rounding = (int(constants[3]) << 32) + int(constants[2])
-            rounding -= 1 << 64 if rounding >= 1 << 63 else 0
-            places = (31 if general else 32) + (int(constants[4]) & 255)
-            sign = 0 if int(constants[4]) >> 8 else 1 << 31
-            got = [(int(s) * multiplier + rounding - (sign if s < 0 else 0)) >> places for s in sums]
-            np.testing.assert_array_equal(np.array(got) - node.output.type.zero_point, wanted)
+            steps = ((np.arange(-256, 257) - 0.5) / factor).clip(least, most).astype(np.int64)
+            sums = np.unique(np.concatenate([steps + d for d in (-2, -1, 0, 1, 2)]).clip(least, most))
+            wanted = multiply_by_quantized_multiplier(sums.astype(np.int32), *quantize_multiplier(float(factor)))
+            got = [requantized(s, constants[1:].tolist(), form) for s in sums.tolist()]
+            np.testing.assert_array_equal(np.clip(got, *limits), np.clip(wanted + node.output.type.zero_point, *limits))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Convolution, int8 NHWC, one group, for cores with the DSP extension: the windows of two output pixels are widened
-   into columns, which then meet all weights (burnc_dot_2x2_s8_dsp).
+/* Convolution, int8 NHWC, one group, for cores with the DSP extension: the windows of a chunk of output pixels are widened
+   into columns, which then meet two channels at a time, whose weights are widened once for the chunk
+   (burnc_dot_2x2_s8_dsp).
 
-   The kernel_w * in_channels taps of a kernel row are filled with zeros up to blocks of four, and the rows' blocks up to
-   an even number. Padding counts as the input's zero point, which stands in the bias. Scratch: 16 bytes a block, then a
-   row of taps. x and y must not overlap. */
+   The kernel_w * in_channels taps of a kernel row are filled with zeros up to blocks of four. Padding counts as the
+   input's zero point, which stands in the bias. Scratch: for each block 16 bytes and 8 more a pixel of a chunk, then a row
+   of taps. x and y must not overlap. */
 #ifndef BURNC_CONV2D_S8_DSP_H
 #define BURNC_CONV2D_S8_DSP_H
 
@@ -21,9 +22,10 @@ typedef struct burnc_conv2d_s8_dsp_params {
     int32_t in_channels;
     int32_t out_channels;
     int32_t blocks;
+    int32_t chunk; /* pixels, even */
     int32_t input_zero_point;
     burnc_limits_dsp limits;
-    const uint32_t *weights;   /* [ceil(O / 2)][blocks][2] */
+    const int8_t *weights;     /* [O][4 * blocks] */
     const uint32_t *constants; /* [ceil(O / 2)][10] */
 } burnc_conv2d_s8_dsp_params;
 

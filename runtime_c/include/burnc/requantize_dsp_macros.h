@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: 0BSD */
 /* Macros of the assembly for cores with the DSP extension: the constants of requantize_dsp.h at work.
-   r7 multiplier, r8 and r9 rounding, r10 places; r11, r12 the 64-bit product, lr the sign. */
+   r7 multiplier, r8 rounding, r9 left; in the other forms r8 and r9 rounding, r10 places, r11, r12 the 64-bit
+   product, lr the sign. */
 #ifndef BURNC_REQUANTIZE_DSP_MACROS_H
 #define BURNC_REQUANTIZE_DSP_MACROS_H
 /* clang-format off */
 #ifdef __ASSEMBLER__
 
-/* Six instructions; \sum becomes the int8 result. */
+/* \sum becomes the int8 result. */
     .macro requantize sum
+    lsl     \sum, \sum, r9
+    smmla   \sum, \sum, r7, r8
+    ssat    \sum, #8, \sum, asr #16
+    .endm
+
+/* The wide form. */
+    .macro requantize_wide sum
     asr     lr, \sum, #31
     adds    r11, r8, lr, lsl #31
     adc     r12, r9, lr
@@ -37,13 +45,20 @@
     .endm
 
 /* The sums r3 to r6 with the constants that r0 points to, in the form and with the limits that the stack holds. */
-    .macro requantize_four is_general, low, mask
-    ldr     r7, [sp, #\is_general]
-    cmp     r7, #0
-    bne     1f
+    .macro requantize_four form, low, mask
+    ldr     r7, [sp, #\form]
+    cmp     r7, #1
+    bhi     1f
+    beq     3f
     .irp    sum, r3, r4, r5, r6
     ldm     r0!, {r7, r8, r9, r10}
     requantize \sum
+    .endr
+    b       2f
+3:
+    .irp    sum, r3, r4, r5, r6
+    ldm     r0!, {r7, r8, r9, r10}
+    requantize_wide \sum
     .endr
     b       2f
 1:

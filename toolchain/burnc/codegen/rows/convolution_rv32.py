@@ -14,7 +14,7 @@ from burnc.codegen.rows.row import Emitter, KernelRow, cached_by_constants, clam
 from burnc.ir import Array, DType, Match, Node
 
 _MOST_TAPS = 8192  # an extra's word lies within 64 KiB
-_MOST_CHUNK = 32
+_MOST_CHUNK = 40
 _FOUR = 4
 
 
@@ -102,10 +102,12 @@ def _pixels(node: Node) -> int:
 
 
 def _chunk(node: Node, room: int) -> int:
-    """Pixels: as many as ``room`` bytes hold the columns of, at least four."""
+    """Pixels in fours and equal shares of an image, as far as ``room`` bytes hold their columns."""
     words = _weights(node).words
-    quads = (room - 24 * words) // (16 * words)
-    return _FOUR * max(1, min(quads, -(-_pixels(node) // node.output.type.shape[0] // _FOUR), _MOST_CHUNK // _FOUR))
+    pixels = _pixels(node) // node.output.type.shape[0]
+    most = (room - 18 * words) // (4 * words)
+    chunks = -(-pixels // max(_FOUR, min(most, _MOST_CHUNK) // _FOUR * _FOUR))
+    return _FOUR * -(-pixels // (_FOUR * chunks))
 
 
 def _scratch(m: Match, room: int = 0) -> int:

@@ -7,7 +7,14 @@ import numpy as np
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
 from burnc.codegen.rows.row import Emitter, KernelRow
-from burnc.codegen.rows.scaling_dsp import CORES, dsp_constants, has_dsp_scaling, limits_fields, quad_constants
+from burnc.codegen.rows.scaling_dsp import (
+    CORES,
+    dsp_constants,
+    has_dsp_scaling,
+    limits_fields,
+    quad_constants,
+    scaling_cycles,
+)
 from burnc.ir import Array, DType, Match, Node
 
 _MOST_TAPS = 40
@@ -68,9 +75,11 @@ def _lower(m: Match, emitter: Emitter) -> Call:
 def _cycles(m: Match) -> float:
     """Instructions on an emulated Cortex-M4."""
     node = m.last
-    outputs = node.output.type.size
+    n, rows, width, channels = node.output.type.shape
     taps = _taps(node)
-    return outputs * (14 + (19.3 if taps == 9 else 2.4 * taps)) + outputs / node.output.type.shape[3] * (60 + 7 * taps)
+    an_output = 11.6 + scaling_cycles(node) + (19.3 if taps == 9 else 2.4 * taps)
+    a_row = 15 * width + 3 * (40 + 7 * taps)  # runs of pixels: both edges, and what is between them
+    return float(n * rows * (width * channels * an_output + a_row))
 
 
 ROWS = (

@@ -6,7 +6,14 @@ import numpy as np
 
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.row import Emitter, KernelRow, is_int8
-from burnc.codegen.rows.scaling_dsp import CORES, dsp_constants, has_dsp_scaling, limits_fields, quad_constants
+from burnc.codegen.rows.scaling_dsp import (
+    CORES,
+    dsp_constants,
+    has_dsp_scaling,
+    limits_fields,
+    quad_constants,
+    scaling_cycles,
+)
 from burnc.ir import Array, DType, Match, Node, const, maybe, op
 
 
@@ -44,7 +51,7 @@ def _cycles(m: Match) -> float:
     node = m.last
     rows = node.output.type.size // node.output.type.shape[-1]
     outputs, taps = node.input(1).type.shape
-    return rows * (1.2 * taps + 60 + -(-outputs // 4) * (19.0 * _blocks(node) + 55))
+    return rows * (1.2 * taps + 60 + -(-outputs // 4) * (19.0 * _blocks(node) + 45 + 4 * scaling_cycles(node)))
 
 
 ROWS = (

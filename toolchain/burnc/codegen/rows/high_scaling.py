@@ -11,7 +11,7 @@ from burnc.codegen.rows.exact_scaling import Int64, steps_between
 from burnc.codegen.rows.row import cached_by_constants, channel_scales, clamp_fields, sum_bounds
 from burnc.ir import Node
 
-_MOST_PLACES = 30
+_MOST_PLACES = 22
 _NUDGES = (0, 1, -1, 2, -2)
 
 
@@ -31,14 +31,18 @@ class HighScaling:
 
 
 @cached_by_constants(256)
-def high_scaling(node: Node) -> HighScaling | None:
-    """Constants for the sums of each output channel, or None where some channel has none."""
+def high_scaling(node: Node, *, places: int | None = None) -> HighScaling | None:
+    """Constants for the sums of each output channel, or None where some channel has none.
+
+    Args:
+        places: of every channel; None for as many as each has room for.
+    """
     least, most = sum_bounds(node)
     clamp = clamp_fields(node)
     results = np.arange(clamp["activation_min"], clamp["activation_max"] + 1, dtype=np.int64)
     fits = []
     for scale, first, last in zip(channel_scales(node), least.tolist(), most.tolist(), strict=True):
-        channel = _Channel(*scale, node.output.type.zero_point, results, first, last)
+        channel = _Channel(*scale, node.output.type.zero_point, results, first, last, places)
         fitted = channel.fit(is_signed=False) or channel.fit(is_signed=True)
         if fitted is None:
             return None
@@ -54,6 +58,7 @@ class _Channel:
     results: Int64
     first: int
     last: int
+    wanted_places: int | None
 
     @functools.cached_property
     def left(self) -> int:
@@ -67,7 +72,8 @@ class _Channel:
             return None
         always, reached = (int(np.count_nonzero(steps <= bound)) for bound in (self.first, self.last))
         if always == reached:
-            return 0, 0, int(self.results[always]), 0, 0
+            fixed = self.wanted_places or 0
+            return 0, 0, int(self.results[always]) << fixed, fixed, 0
         if self.left < 0:
             return None
         # Around each step, and at both ends of what an accumulator may be.
@@ -80,6 +86,8 @@ class _Channel:
         if reached == len(steps):
             below, unwanted = below[:-1], unwanted[:-1]
         places = self._places()
+        if places is None:
+            return None
         for nudge in _NUDGES:
             multiplier = self._scaled_multiplier(places) + nudge
             step = 1 << places + self.shift if is_signed and 0 < -self.shift <= places else 0
@@ -97,14 +105,13 @@ class _Channel:
         left = self.shift + 1 + places - self.left
         return self.multiplier << left if left >= 0 else (self.multiplier >> -left - 1) + 1 >> 1
 
-    def _places(self) -> int:
-        """As many as leave the multiplier and the result within 32 bits."""
-        most = max(abs(self.first), abs(self.last)) * self.multiplier >> max(0, 31 - self.shift)
-        room = 29 - (most + 256).bit_length()
-        for places in range(min(_MOST_PLACES, room), 0, -1):
+    def _places(self) -> int | None:
+        """As many as leave the multiplier, and with it the upper word, and the rounding within 32 bits."""
+        tried = range(_MOST_PLACES, 0, -1)
+        for places in tried if self.wanted_places is None else [self.wanted_places]:
             if self._scaled_multiplier(places) < (1 << 31) - 4:
                 return places
-        return 0
+        return None
 
 
 def shift_words(scaling: HighScaling) -> Int64:
