@@ -18,7 +18,7 @@ from burnc.codegen.program import Slice
 from burnc.devices.board import BoardBackend
 from burnc.errors import BoardError
 from burnc.ir import Graph
-from codegen.exported import Exported, graph_of, run_driver, run_tool, write
+from codegen.exported import STRICT, Exported, graph_of, run_driver, run_tool, write
 from codegen.layer_nets import RELU, Layers, hard_inputs
 from requirements import requires
 
@@ -161,6 +161,15 @@ def test_parts_make_the_whole():
             assert first.offset == 0
             assert first.value is second.value is step.node.output
             assert 0 < second.offset < step.node.output.type.nbytes
+
+
+@requires("gcc", "c++ compiler")
+@pytest.mark.parametrize(("name", "io"), [("ad", "caller"), ("hello", "arena"), ("mnist8", "caller"), ("kws", "arena")])
+def test_no_warnings(tmp_path, name, io):
+    """Where all layers are divided, some, or none."""
+    model = shared(graph_of(name), f"{name}_net", tmp_path, io=io)
+    run_tool("gcc", "-std=c99", *STRICT, "-fsyntax-only", *model.sources)
+    run_tool("g++", "-std=c++11", "-x", "c++", *STRICT, "-fsyntax-only", *model.sources)
 
 
 def test_kernels_of_two_cores_lie_in_ram():

@@ -122,6 +122,7 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
     pointers = ["arena", *_published(program)]
     functions = [rename_symbols(text, prefix) for text in _prefixed(program)]
     in_ram = {placed.item for placed in program.placed}
+    steps = [_step(program, position) for position in range(len(program.steps))]
     return {
         "file": prefix,
         "prefix": prefix,
@@ -156,22 +157,27 @@ def _context(program: Program, headers: list[str]) -> dict[str, Any]:
         + [_constant(program, c.twin, code=c) for c in program.codes],
         "structs": [_struct(program, p) for p in program.params],
         "functions": functions,
-        "steps": [_step(program, position) for position in range(len(program.steps))],
-        **_shared(program, parameters, pointers),
+        "steps": steps,
+        **_shared(program, parameters, pointers, [step["second"] for step in steps if step["second"]]),
     }
 
 
-def _shared(program: Program, parameters: Sequence[str], pointers: Sequence[str]) -> dict[str, Any]:
+def _shared(
+    program: Program, parameters: Sequence[str], pointers: Sequence[str], seconds: Sequence[str]
+) -> dict[str, Any]:
     """What a run that two cores share needs beside its steps.
 
     Args:
         parameters, pointers: of the run function, the arena first. The others reach the helper through the arena.
+        seconds: the calls of the second core.
     """
     names = pointers[1:]
     # The state's type is defined behind the arena's.
     declarations = [d.replace(f"{program.prefix}_state *", f"struct {program.prefix}_state *") for d in parameters[1:]]
     return {
         "shared": program.cores > 1,
+        "divided": bool(seconds),
+        "unused_in_second": [n for n in pointers if not any(re.search(rf"\b{n}\b", call) for call in seconds)],
         "published": [{"name": n, "declaration": d} for n, d in zip(names, declarations, strict=True)],
         "second_parameters": ", ".join(parameters),
         "second_arguments": ", ".join(pointers),

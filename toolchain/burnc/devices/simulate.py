@@ -55,6 +55,7 @@ def simulate(
         served.close()
     clock = board.cpu.clock_hz or 1
     seconds = (with_cache or run.report.cycles) / clock if served.unit == "cycles" else None
+    watts = board.active_watts if cores == 1 else None  # which the board file knows for one core
     names = [v.name for v in graph.outputs]
     return SimulateReport(
         board=board.key,
@@ -66,7 +67,7 @@ def simulate(
         cycles=run.report.cycles,
         cycles_with_flash_cache=with_cache,
         latency_ms=None if seconds is None else seconds * 1e3,
-        energy_uj=None if seconds is None or board.active_watts is None else board.active_watts * seconds * 1e6,
+        energy_uj=None if seconds is None or watts is None else watts * seconds * 1e6,
         layers=[LayerCycles(*layer, cycles) for layer, cycles in zip(layers, run.report.layer_cycles, strict=True)],
         flash_bytes=served.firmware.flash_bytes,
         ram_bytes=served.firmware.ram_bytes,
