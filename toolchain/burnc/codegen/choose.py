@@ -43,12 +43,12 @@ class Choice:
 
 
 def choose_kernels(
-    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], rooms: Mapping[str, int]
+    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], rooms: Mapping[Node, int]
 ) -> list[Choice]:
     """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had.
 
     Args:
-        rooms: what is known of the scratch that nodes will have, by the names of their results.
+        rooms: what is known of the scratch that nodes will have.
     """
     graph = program.graph
     allowed = [row for row in rows if (row.on is None or core in row.on) and _is_for(program.optimize, row)]
@@ -106,7 +106,7 @@ def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
 
 
 def _offers(
-    program: Program, rows: Sequence[KernelRow], views: Mapping[Value, Value], rooms: Mapping[str, int]
+    program: Program, rows: Sequence[KernelRow], views: Mapping[Value, Value], rooms: Mapping[Node, int]
 ) -> dict[Node, list[Choice]]:
     """For each node that is to be computed, the rows that can do it."""
     graph = program.graph
@@ -119,7 +119,7 @@ def _offers(
         if not any(value.type.size for value in node.outputs):
             continue  # there is nothing to compute
         offers[node] = []
-        room = rooms.get(node.outputs[0].name, (arena - live[node]) // 2)
+        room = rooms.get(node, (arena - live[node]) // 2)
         for row in rows:
             match = row.pattern.match(node, graph, consumers)
             if match is not None and row.when(match):

@@ -24,7 +24,7 @@ from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.codegen.rows.row import sweeps_for_outputs
 from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
 from burnc.errors import BoardError, InputError
-from burnc.ir import Builder, DType, Graph, Match, Node, Value
+from burnc.ir import Builder, DType, Graph, Match, Node, State, Value
 from burnc.memory import Overlap, Request, plan_arena, widest_gap
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
@@ -68,20 +68,31 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
         BoardError: the board has fewer cores.
     """
     _require_cores(board, options.cores)
-    program = _lowered(graph, board, options, {})
-    if program.waits <= _WORTH_ANOTHER_TRY * program.cycles:
-        return program
-    rooms = {step.node.outputs[0].name: step.scratch_bytes // len(step.calls) for step in program.steps}
-    again = _lowered(graph, board, options, rooms)
-    return min(program, again, key=lambda p: p.cycles + p.waits)
-
-
-def _lowered(graph: Graph, board: Board, options: LowerOptions, rooms: Mapping[str, int]) -> Program:
-    """``rooms``: what is known of the scratch that nodes will have, by the names of their results."""
     graph = graph.copy()
     JoinTables().run(graph)
     _give_outputs_buffers(graph)
     copies = copy_states(graph)
+    program = _lowered(graph, copies, board, options, {})
+    if program.waits <= _WORTH_ANOTHER_TRY * program.cycles:
+        return program
+    rooms = {step.node: step.scratch_bytes // len(step.calls) for step in program.steps}
+    again = _lowered(graph, copies, board, options, rooms)
+    return min(program, again, key=lambda p: p.cycles + p.waits)
+
+
+def _lowered(
+    graph: Graph,
+    copies: Mapping[Node, State | None],
+    board: Board,
+    options: LowerOptions,
+    rooms: Mapping[Node, int],
+) -> Program:
+    """A graph that is ready for it, lowered.
+
+    Args:
+        copies: the nodes that copy what is written to states.
+        rooms: what is known of the scratch that nodes will have.
+    """
     prefix = model_prefix(options.name or graph.name)
     program = Program(graph, prefix, board, options.io, options.optimize, options.cores)
     unique = program_names()
