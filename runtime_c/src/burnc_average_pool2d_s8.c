@@ -4,6 +4,28 @@
 #include "burnc/average_pool2d_s8.h"
 #include "burnc/fixed_point.h"
 
+/* A sum of `count` elements that lie `step` apart. */
+static int32_t burnc_average_pool2d_s8_sum(const int8_t *x, int32_t count, int32_t step) {
+    int32_t sum = 0;
+    const int8_t *behind = x + step;
+    const int32_t two = 2 * step;
+    for (; count >= 4; count -= 4) {
+        int32_t i = 0;
+        sum += x[i];
+        sum += behind[i];
+        i += two;
+        sum += x[i];
+        sum += behind[i];
+        x += 2 * two;
+        behind += 2 * two;
+    }
+    for (; count > 0; --count) {
+        sum += *x;
+        x += step;
+    }
+    return sum;
+}
+
 static void burnc_average_pool2d_s8_pixel(const burnc_average_pool2d_s8_params *params, const int8_t *x,
                                           int8_t *y, int32_t origin_h, int32_t origin_w) {
     const burnc_window *window = &params->window;
@@ -12,6 +34,11 @@ static void burnc_average_pool2d_s8_pixel(const burnc_average_pool2d_s8_params *
         burnc_taps_inside(origin_w, window->dilation_w, window->kernel_w, window->in_w);
     const int32_t inside = (rows.end - rows.begin) * (columns.end - columns.begin);
     const int32_t step = window->dilation_w * params->channels;
+    const int32_t row_step = window->dilation_h * window->in_w * params->channels;
+    /* rows that follow each other without a gap are one */
+    const int32_t is_whole = row_step == (columns.end - columns.begin) * step;
+    const int32_t row_taps = is_whole ? inside : columns.end - columns.begin;
+    const int32_t row_count = is_whole ? 1 : rows.end - rows.begin;
     int32_t count = inside;
     int32_t padding = 0;
     int32_t c;
@@ -26,18 +53,16 @@ static void burnc_average_pool2d_s8_pixel(const burnc_average_pool2d_s8_params *
         count = (padded_rows.end - padded_rows.begin) * (padded_columns.end - padded_columns.begin);
         padding = (count - inside) * params->zero_point;
     }
+    x += ((origin_h + rows.begin * window->dilation_h) * window->in_w + origin_w +
+          columns.begin * window->dilation_w) *
+         params->channels;
     for (c = 0; c < params->channels; ++c) {
         int32_t acc = padding;
+        int32_t offset = c;
         int32_t k;
-        for (k = rows.begin; k < rows.end; ++k) {
-            const int32_t h = origin_h + k * window->dilation_h;
-            int32_t offset =
-                (h * window->in_w + origin_w + columns.begin * window->dilation_w) * params->channels + c;
-            int32_t m;
-            for (m = columns.begin; m < columns.end; ++m) {
-                acc += x[offset];
-                offset += step;
-            }
+        for (k = 0; k < row_count; ++k) {
+            acc += burnc_average_pool2d_s8_sum(x + offset, row_taps, step);
+            offset += row_step;
         }
         if (count > 0) {
             acc = (acc > 0 ? acc + count / 2 : acc - count / 2) / count;

@@ -7,11 +7,13 @@
      r8, r10, r12  sums of the upper halves, channels 0, 1, 2: the second row, exact
      r9, r11, lr   sums of the whole words; less (upper sum << 16) they are the first row
    Straight-line code takes r3 32768, r1 and r2 two taps, r4 a product, r5 to r7 the sums of the three channels' blocks; it
-   leaves the last channel's whole words in r7 and where the next code begins in lr.
+   leaves the last channel's whole words in r7, where the next code begins in lr, and r0 behind the pair.
    In the epilogue:
      r0  next constants        r1..r6  a channel's constants, r1 and r2 then the two rows' sums   r7  scratch
    On the stack: the job's fields, those of groups moving on, and what follows them below. */
 #if defined(__thumb__) && !defined(__thumb2__) && defined(__ELF__) && !defined(BURNC_NO_ASSEMBLY)
+
+#include "burnc/scale_m0_macros.h"
 
 #define BURNC_PACKED 0
 #define BURNC_PACKED_END 4
@@ -33,7 +35,8 @@
 #define BURNC_LOOP 68
 #define BURNC_RETURN 72 /* codegen/straight_line.py knows it */
 #define BURNC_NEXT_CODE 76
-#define BURNC_FRAME 80
+#define BURNC_FINISH 80
+#define BURNC_FRAME 84
 #define BURNC_UNSIGNED_BYTES 24
 
     .syntax unified
@@ -77,13 +80,13 @@
 
     .macro end_pair
     str     r0, [sp, #BURNC_PACKED_NOW]
-    check_sign
+    to_finish
     .endm
 
-    .macro check_sign
+    .macro to_finish
     ldr     r0, [sp, #BURNC_CONSTANTS]
-    ldr     r5, [sp, #BURNC_CHANNEL_BYTES]
-    cmp     r5, #BURNC_UNSIGNED_BYTES
+    ldr     r5, [sp, #BURNC_FINISH]
+    bx      r5
     .endm
 
     .macro finish_two finish
@@ -97,40 +100,6 @@
     finish_two \finish
     \finish r12, lr
     store_at BURNC_THIRD
-    .endm
-
-/* \sum becomes 0 where it is negative, the limit in r3 where it is above. */
-    .macro limit sum
-    cmp     \sum, r3
-    bls     1f
-    asrs    r7, \sum, #31
-    movs    \sum, r3
-    bics    \sum, r7
-1:
-    .endm
-
-    .macro scale sum
-    movs    r7, \sum
-    muls    r7, r3, r7
-    lsrs    r7, r5                  /* by its lowest byte */
-    muls    \sum, r4, \sum
-    adds    \sum, \sum, r7
-    adds    \sum, \sum, r6
-    lsrs    \sum, \sum, #24
-    .endm
-
-    .macro scale_signed sum, zero, minus_step
-    movs    r7, \sum
-    muls    r7, r3, r7
-    lsrs    r7, r5
-    cmp     \sum, \zero
-    muls    \sum, r4, \sum          /* leaves the carry alone */
-    bcs     1f
-    add     \sum, \minus_step
-1:
-    adds    \sum, \sum, r7
-    adds    \sum, \sum, r6
-    lsrs    \sum, \sum, #24
     .endm
 
 /* The two rows' sums, with their offsets, in r1 and r2. */
@@ -161,11 +130,10 @@
     .macro finish high, low
     ldmia   r0!, {r1-r6}
     two_sums \high, \low
-    limit   r1
-    limit   r2
+    mov     \high, r3
     lsrs    r3, r5, #8
-    scale   r1
-    scale   r2
+    limit_and_scale r1, \high
+    limit_and_scale r2, \high
     .endm
 
 /* The sums' registers, free by then, take zero and -step. */
@@ -183,7 +151,7 @@
     .endm
 
 /* Reads the head of a group's constants and goes to the group's first pair: \blocks or \code. */
-    .macro begin_group blocks, code, back
+    .macro begin_group blocks, code, back, finish, signed
     ldr     r0, [sp, #BURNC_CONSTANTS]
     ldmia   r0!, {r1}
     str     r0, [sp, #BURNC_CONSTANTS]
@@ -201,6 +169,14 @@
     adr     r1, \back 
     adds    r1, #1
     str     r1, [sp, #BURNC_RETURN]
+    adr     r1, \finish 
+    ldr     r2, [sp, #BURNC_CHANNEL_BYTES]
+    cmp     r2, #BURNC_UNSIGNED_BYTES
+    beq     3f
+    adr     r1, \signed 
+3:
+    adds    r1, #1
+    str     r1, [sp, #BURNC_FINISH]
     adr     r1, \blocks 
     ldr     r2, [sp, #BURNC_IS_CODE]
     cmp     r2, #0
@@ -235,22 +211,16 @@
     .macro run_code
     movs    r3, #128
     lsls    r3, r3, #8
-    str     r0, [sp, #BURNC_PACKED_NOW]
     ldr     r4, [sp, #BURNC_WEIGHTS]
-    adds    r4, #1
     bx      r4
     .endm
 
     .macro end_code
     mov     r1, lr
-    subs    r1, #1
     str     r1, [sp, #BURNC_NEXT_CODE]
     mov     lr, r7
-    ldr     r0, [sp, #BURNC_PACKED_NOW]
-    ldr     r1, [sp, #BURNC_PAIR_BYTES]
-    adds    r0, r0, r1
     str     r0, [sp, #BURNC_PACKED_NOW]
-    check_sign
+    to_finish
     .endm
 
     .section .text.burnc_dot_pairs_s8_m0, "ax", %progbits
@@ -274,6 +244,12 @@ burnc_dot_pairs_s8_m0:
     stmia   r1!, {r2-r7}
     ldmia   r0!, {r2}
     stmia   r1!, {r2}
+    ldr     r1, [sp, #BURNC_IS_CODE]
+    cmp     r1, #0
+    beq     .Ltriple
+    ldr     r1, [sp, #BURNC_WEIGHTS]
+    adds    r1, #1                  /* BX wants to know that it is Thumb code */
+    str     r1, [sp, #BURNC_WEIGHTS]
 
 .Ltriple:
     ldr     r1, [sp, #BURNC_TRIPLES]
@@ -282,14 +258,13 @@ burnc_dot_pairs_s8_m0:
     b       .Ldouble
 1:
     str     r1, [sp, #BURNC_TRIPLES]
-    begin_group .Lpair3, .Lcode3, .Lback3
+    begin_group .Lpair3, .Lcode3, .Lback3, .Lfinish3, .Lsigned3
     .balign 4
 .Lcode3:
     run_code
     .balign 4
 .Lback3:
     end_code
-    b       .Lfinish3
     .balign 4
 .Lpair3:
     begin_pair
@@ -305,10 +280,8 @@ burnc_dot_pairs_s8_m0:
     bne     .Lblocks3
 
     end_pair
+    .balign 4
 .Lfinish3:
-    beq     1f
-    b       .Lsigned3
-1:
     finish_three finish
 .Lnext3:
     next_pair
@@ -322,6 +295,7 @@ burnc_dot_pairs_s8_m0:
     str     r1, [sp, #BURNC_WEIGHTS]
     b       .Ltriple
 
+    .balign 4
 .Lsigned3:
     finish_three finish_signed
     b       .Lnext3
@@ -333,14 +307,13 @@ burnc_dot_pairs_s8_m0:
     b       .Ldone
 1:
     str     r1, [sp, #BURNC_DOUBLES]
-    begin_group .Lpair2, .Lcode2, .Lback2
+    begin_group .Lpair2, .Lcode2, .Lback2, .Lfinish2, .Lsigned2
     .balign 4
 .Lcode2:
     run_code
     .balign 4
 .Lback2:
     end_code
-    b       .Lfinish2
     .balign 4
 .Lpair2:
     begin_pair
@@ -354,8 +327,8 @@ burnc_dot_pairs_s8_m0:
     bne     .Lblocks2
 
     end_pair
+    .balign 4
 .Lfinish2:
-    bne     .Lsigned2
     finish_two finish
 .Lnext2:
     next_pair
@@ -368,6 +341,7 @@ burnc_dot_pairs_s8_m0:
     str     r1, [sp, #BURNC_WEIGHTS]
     b       .Ldouble
 
+    .balign 4
 .Lsigned2:
     finish_two finish_signed
     b       .Lnext2

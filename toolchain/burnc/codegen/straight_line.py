@@ -7,8 +7,8 @@ A register model of the kernel that runs it (runtime_c/src/burnc_dot_pairs_s8_m0
     r5-r7   sums of the block of channels 0, 1, 2
     r8, r10, r12  sums of the upper halves        r9, r11, lr  sums of the whole words
 
-At its end it leaves the last channel's whole words in r7 and goes back through the stack; the link register then says
-where the code of the next group begins.
+At its end it leaves the last channel's whole words in r7 and r0 behind the pair, and goes back through the stack; the
+link register then says where the code of the next group begins.
 """
 
 from __future__ import annotations
@@ -114,6 +114,7 @@ def group_code(weights: Array) -> GroupCode:
         code.emit("ldmia r0!, {r1, r2}" if two else "ldmia r0!, {r1}", 3 if two else 2)
         for k in range(pair.shape[1]):
             _add_tap(code, channels, pair[:, k], ("r1", "r2")[k])
+    _skip(code, skipped)
     for channel in channels:
         channel.finish()
     code.emit(f"ldr r4, [sp, #{_RETURN_SLOT}]", 2)

@@ -110,7 +110,7 @@ class _Plan:
         at_edges = images * int((~pixels.reshape(-1, 2).all(axis=1)).sum())
         a_row = 9.0 * taps if form.is_code else 11.0 * (taps + taps % 2)
         blocks = 0 if form.is_code else 10 * (form.blocked.shape[1] - rows * ((taps + 1) // 2))
-        pack = pairs * (rows * (a_row + 17) + 200 + blocks) + at_edges * rows * (200.0 + 9 * taps + 40 * columns)
+        pack = pairs * (rows * (a_row + 17) + 270 + blocks) + at_edges * rows * (200.0 + 9 * taps + 40 * columns)
         padding = columns_read(node, axis=0) * (160.0 + 0.8 * columns_read(node) * channels) if self.is_padded else 0.0
         return pack + images * padding + dot_cycles(node, form, pairs, -(-pairs // self.chunk)) + 300
 

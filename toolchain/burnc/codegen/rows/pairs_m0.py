@@ -213,11 +213,11 @@ def dot_cycles(node: Node, form: Form, pairs: int, chunks: int) -> float:
     scaling = exact_scaling(node)
     assert scaling is not None
     groups = groups_of(node)
-    triples, doubles, channel = len(groups.triples), len(groups.doubles), 12.0 if is_signed(scaling) else 0.0
+    triples, doubles, channel = len(groups.triples), len(groups.doubles), 14.0 if is_signed(scaling) else 0.0
     if form.is_code:
-        sums = sum(code.cycles for code in group_codes(node)) + 32.0 * (triples + doubles)
+        sums = sum(code.cycles for code in group_codes(node)) + 22.0 * (triples + doubles)
     else:
         sums = triples * (38.0 * form.blocked.shape[1] + 24) + doubles * (27.0 * form.blocked.shape[1] + 20)
-    scaled = triples * (142.0 + 3 * channel) + doubles * (102.0 + 2 * channel)
+    scaled = triples * (133.0 + 3 * channel) + doubles * (95.0 + 2 * channel)
     begin = (triples + doubles) * 56.0 + 200
     return pairs * (sums + scaled + 24.0 * len(groups.fixed)) + chunks * begin
