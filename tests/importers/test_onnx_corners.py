@@ -23,6 +23,7 @@ def ints(*values: int) -> Array:
 
 
 CORNERS: dict[str, tuple[str, dict[str, Array], dict[str, Array], dict[str, Any]]] = {
+    "a norm of constants": ("LpNormalization", {}, {"x": weights(3, 4)}, {"p": 1, "axis": 1}),
     "pads that crop": ("Pad", X, {"pads": ints(0, -1, 2, -3, 1, 0, -4, -2)}, {}),
     "pads that crop, with a value": (
         "Pad", X, {"pads": ints(0, -1, 2, -3, 1, 0, -4, 0), "value": np.array(1.5, np.float32)}, {},

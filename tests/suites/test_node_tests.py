@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from requirements import requires
-from suites.node_tests import PASSING, Case, cases, in_c, in_numpy
+from suites.node_tests import PASSING, Case, cases, in_c, in_numpy, with_constants
 
 LISTED = PASSING.read_text(encoding="utf-8").split()
 EVERY = 25
@@ -28,6 +28,12 @@ def test_all_that_are_listed_exist_once(listed):
 def test_listed_cases_pass_in_numpy(listed):
     ended = [in_numpy(case) for case in listed]
     assert [ending for ending in ended if ending.verdict != "passed"] == []
+
+
+def test_listed_cases_pass_with_constants(listed):
+    ended = [in_numpy(with_constants(case)) for case in listed]
+    assert [ending for ending in ended if ending.verdict not in ("passed", "refused")] == []
+    assert sum(ending.verdict == "passed" for ending in ended) > 0.98 * len(ended)
 
 
 @requires("gcc")

@@ -9,7 +9,8 @@ import onnx
 from onnx import helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from burnc.ir import Array
+from burnc.ir import Array, Graph, Value
+from burnc.ops.evaluate import evaluate as evaluate_node
 
 KEPT = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
 """Quantization of constants stays: the int8 weights are the model."""
@@ -36,6 +37,27 @@ def is_evaluable(node: onnx.NodeProto) -> bool:
     """Whether the node, given constants, is one that is replaced by its results."""
     has_subgraph = any(a.HasField("g") or a.graphs for a in node.attribute)
     return node.domain == "" and node.op_type not in KEPT | RANDOM and not has_subgraph
+
+
+def evaluate_own(graph: Graph, results: Sequence[Value]) -> list[Array] | None:
+    """What nodes that read constants alone compute, by our own operators; None where their constants make no sense.
+
+    These come first: onnx's reference implementation is wrong about some operators (LpNormalization with p = 1).
+
+    Raises:
+        TooLargeError: a result would be huge.
+    """
+    known: dict[Value, Array] = {}
+    for node in graph.nodes:
+        if any(value.type.size > LARGEST_RESULT for value in node.outputs):
+            raise TooLargeError(f"its constant result would have {max(v.type.size for v in node.outputs)} elements")
+        try:
+            found = evaluate_node(node, [known.get(v, v.data) if v is not None else None for v in node.inputs])
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return None
+        known.update(zip(node.outputs, found, strict=True))
+    arrays = [known.get(value, value.data) for value in results]
+    return [array for array in arrays if array is not None]
 
 
 def evaluate(node: onnx.NodeProto, inputs: Sequence[Array | None], opset: int) -> list[Array]:

@@ -156,7 +156,9 @@ class _NodeImporter:
         if not known or not constants.is_evaluable(node):
             return False
         try:
-            results = constants.evaluate(node, [self.arrays.get(name) for name in node.input], self.opset)
+            results = self._computed(node)
+            if results is None:
+                results = constants.evaluate(node, [self.arrays.get(name) for name in node.input], self.opset)
         except constants.NotEvaluatedError as error:
             is_carried = (node.domain, node.op_type) in self.mappings and not isinstance(error, constants.TooLargeError)
             if is_carried and node.input:
@@ -165,6 +167,22 @@ class _NodeImporter:
             return True
         self.arrays.update(zip([name for name in node.output if name], results, strict=True))
         return True
+
+    def _computed(self, node: onnx.NodeProto) -> list[Array] | None:
+        """The results of a node of constants by our own operators, where one stands for it and takes this."""
+        found = self.mappings.get((node.domain, node.op_type))
+        if found is None or not node.input:
+            return None
+        spec, mapping = found
+        inputs = [constant(name, self.arrays[name]) if name else None for name in node.input]
+        apart = self._file_node(node, inputs, Builder(Graph("constants"), operators()))
+        try:
+            results = build_mapped(spec, mapping, apart)
+            self._check_results(node, results)
+        except RefusalError:
+            return None
+        wanted = [value for name, value in zip(node.output, results, strict=False) if name]
+        return constants.evaluate_own(apart.builder.graph, wanted)
 
     def _map(self, node: onnx.NodeProto) -> None:
         """Turn a node into IR nodes through its operator's mapping."""
@@ -183,7 +201,7 @@ class _NodeImporter:
             return
         spec, mapping = found
         try:
-            results = build_mapped(spec, mapping, self._file_node(node, inputs))
+            results = build_mapped(spec, mapping, self._file_node(node, inputs, self.builder))
             self._check_results(node, results)
         except RefusalError as refusal:
             self._report(node, str(refusal))
@@ -243,7 +261,7 @@ class _NodeImporter:
             return self.arrays[name].shape
         return self.values[name].type.shape if name in self.values else None
 
-    def _file_node(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> FileNode:
+    def _file_node(self, node: onnx.NodeProto, inputs: Sequence[Value | None], builder: Builder) -> FileNode:
         return FileNode(
             name=node.name,
             op=node.op_type,
@@ -252,7 +270,7 @@ class _NodeImporter:
             | dict(self.beyond.get(node.name, {})),
             output_names=tuple(node.output),
             output_types=tuple(self.types.get(name) for name in node.output),
-            builder=self.builder,
+            builder=builder,
         )
 
     def _check_results(self, node: onnx.NodeProto, results: Sequence[Value]) -> None:
