@@ -36,6 +36,8 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
 MOST_CORES = 2
+# What the arena may grow by for scratch where cores share steps: those never run in place, so the largest has no room.
+_BYTES_FOR_PARTS = 1024
 # Kernels are chosen again, with what is known then, where a run waits for flash for a larger share than this.
 _WORTH_ANOTHER_TRY = 1 / 50
 _SOFT_FLOAT_CORES = frozenset({"cortex-m0", "cortex-m0plus", "cortex-m3", "rv32imc"})
@@ -128,7 +130,8 @@ def _lowered(
         overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
     requests = _plan(program, views, overlaps)
     least = program.plan
-    program.plan = replace(least, bytes=max(least.bytes, small_arena(board, options.cores)))
+    wished = max(least.bytes + _BYTES_FOR_PARTS * (options.cores - 1), small_arena(board, options.cores))
+    program.plan = replace(least, bytes=wished)
     for position, parts, row in growing:
         emitter.begin_layer(program.steps[position].node, position)
         program.steps[position] = _grow(program, requests, position, parts, row, emitter)
