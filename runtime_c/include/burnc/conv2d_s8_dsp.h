@@ -5,7 +5,8 @@
 
    The kernel_w * in_channels taps of a kernel row are filled with zeros up to blocks of four. Padding counts as the
    input's zero point, which stands in the bias. Scratch: for each block 16 bytes and 8 more a pixel of a chunk, then a row
-   of taps. x and y must not overlap. */
+   of taps. y may lie over x as far as it does not reach windows of
+   later chunks. */
 #ifndef BURNC_CONV2D_S8_DSP_H
 #define BURNC_CONV2D_S8_DSP_H
 

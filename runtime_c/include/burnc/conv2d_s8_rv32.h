@@ -7,7 +7,8 @@
    burnc_dot_4x4_s8_rv32, one behind the other, each of which begins with the number of its half-words, the count
    included; groups without extras have a 0.
    Scratch: words are half the taps, rounded up to a multiple of 2; 16 bytes each for weights and for each four pixels of
-   a chunk, then a window of bytes. x and y must not overlap. */
+   a chunk, then a window of bytes. y may lie over x as far as it does not reach windows of
+   later chunks. */
 #ifndef BURNC_CONV2D_S8_RV32_H
 #define BURNC_CONV2D_S8_RV32_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 /* Depthwise convolution, int8 NHWC, as many outputs as inputs, a multiple of four, for cores with the DSP extension.
    Padding counts as the input's zero point, which stands in the bias. Weights and constants are those of
-   burnc_depthwise_rows_s8_dsp. Scratch: a byte a channel. x and y must not overlap. */
+   burnc_depthwise_rows_s8_dsp. Scratch: a byte a channel. y may lie over x as far as it does
+   not reach the windows of later pixels. */
 #ifndef BURNC_DEPTHWISE_CONV2D_S8_DSP_H
 #define BURNC_DEPTHWISE_CONV2D_S8_DSP_H
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_pointwise, window_fields
+from burnc.codegen.rows.overlaps import behind_windows
 from burnc.codegen.rows.row import Emitter, KernelRow, is_int8
 from burnc.codegen.rows.scaling_dsp import (
     CORES,
@@ -110,6 +111,7 @@ ROWS = (
         1000,
         on=CORES,
         scratch=_scratch,
+        overlap=behind_windows,
         grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
     ),
 )

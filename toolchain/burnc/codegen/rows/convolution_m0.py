@@ -16,6 +16,7 @@ from burnc.codegen.rows.convolution_s8 import (
     padded_row_fields,
     window_fields,
 )
+from burnc.codegen.rows.overlaps import first_reads
 from burnc.codegen.rows.pairs_m0 import (
     CODE_MODES,
     CORES,
@@ -42,22 +43,10 @@ def _line_bytes(node: Node) -> int:
     return columns * channels
 
 
-def _first_reads(node: Node) -> Array:
-    """For each output pixel the least input pixel (over the whole batch) that its window or a later one reads."""
-    n, height, width, _ = node.input(0).type.shape
-    _, out_height, out_width, _ = node.output.type.shape
-    a = node.attrs
-    rows = np.clip(np.arange(out_height) * a.stride[0] - a.pad.top, 0, height - 1)
-    columns = np.clip(np.arange(out_width) * a.stride[1] - a.pad.left, 0, width - 1)
-    one = (rows[:, None] * width + columns).reshape(-1)
-    pixels = (np.arange(n)[:, None] * height * width + one).reshape(-1)
-    return np.minimum.accumulate(pixels[::-1])[::-1]
-
-
 @functools.lru_cache(maxsize=256)
 def _distance(node: Node) -> int:
     """What is written must end where the windows of later pairs begin."""
-    reads = _first_reads(node) * node.input(0).type.shape[3]
+    reads = first_reads(node) * node.input(0).type.shape[3]
     a_batch = node.output.type.shape[1] * node.output.type.shape[2]
     starts = np.arange(reads.size)
     starts = starts[starts % a_batch % 2 == 0][1:]

@@ -10,6 +10,7 @@ import numpy as np
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, window_fields
 from burnc.codegen.rows.high_scaling import HighScaling, high_scaling, shift_words
+from burnc.codegen.rows.overlaps import behind_windows
 from burnc.codegen.rows.row import Emitter, KernelRow, cached_by_constants, clamp_fields, folded_bias, is_int8
 from burnc.ir import Array, DType, Match, Node
 
@@ -163,6 +164,7 @@ ROWS = (
         2600,
         on=("rv32imc",),
         scratch=_scratch,
+        overlap=behind_windows,
         flash=lambda m: _weights(m.last).flash,
         grown=lambda m, room: (_scratch(m, room), _cycles(m, room)),
     ),

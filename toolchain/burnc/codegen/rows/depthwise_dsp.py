@@ -6,6 +6,7 @@ import numpy as np
 
 from burnc.codegen.program import Call, Scratch
 from burnc.codegen.rows.convolution_s8 import CONV2D, is_depthwise, window_fields
+from burnc.codegen.rows.overlaps import behind_windows
 from burnc.codegen.rows.row import Emitter, KernelRow
 from burnc.codegen.rows.scaling_dsp import (
     CORES,
@@ -92,5 +93,6 @@ ROWS = (
         1100,
         on=CORES,
         scratch=lambda m: m.last.input(0).type.shape[3],
+        overlap=behind_windows,
     ),
 )
