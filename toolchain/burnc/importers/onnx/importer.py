@@ -159,6 +159,8 @@ class _NodeImporter:
             results = self._computed(node)
             if results is None:
                 results = constants.evaluate(node, [self.arrays.get(name) for name in node.input], self.opset)
+        except RefusalError:
+            return False  # said again when it is mapped
         except constants.NotEvaluatedError as error:
             is_carried = (node.domain, node.op_type) in self.mappings and not isinstance(error, constants.TooLargeError)
             if is_carried and node.input:
@@ -169,18 +171,27 @@ class _NodeImporter:
         return True
 
     def _computed(self, node: onnx.NodeProto) -> list[Array] | None:
-        """The results of a node of constants by our own operators, where one stands for it and takes this."""
+        """The results of a node of constants by our own operators; None where shapes alone need what they do not take.
+
+        Raises:
+            RefusalError: an operator does not take this, and it is numbers, which others may compute otherwise.
+        """
         found = self.mappings.get((node.domain, node.op_type))
         if found is None or not node.input:
             return None
         spec, mapping = found
-        inputs = [constant(name, self.arrays[name]) if name else None for name in node.input]
-        apart = self._file_node(node, inputs, Builder(Graph("constants"), operators()))
+        is_shape = any(self.arrays[name].dtype.kind != "f" for name in node.input[:1])
         try:
+            inputs = [constant(name, self.arrays[name]) if name else None for name in node.input]
+            apart = self._file_node(node, inputs, Builder(Graph("constants"), operators()))
             results = build_mapped(spec, mapping, apart)
             self._check_results(node, results)
-        except RefusalError:
+        except GraphError:  # an element type that the IR does not know
             return None
+        except RefusalError:
+            if is_shape:
+                return None
+            raise
         wanted = [value for name, value in zip(node.output, results, strict=False) if name]
         return constants.evaluate_own(apart.builder.graph, wanted)
 
