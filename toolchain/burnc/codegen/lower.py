@@ -13,6 +13,7 @@ from burnc.codegen.parts import (
     HAND_OVER_CYCLES,
     SCRATCH_ALIGNMENT,
     Part,
+    overlap_of,
     parts_cycles,
     parts_of,
     scratch_places,
@@ -36,7 +37,7 @@ RENDERED_CYCLES_PER_ELEMENT = 60.0
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
 MOST_CORES = 2
-# What the arena may grow by for scratch where cores share steps: those never run in place, so the largest has no room.
+# What the arena may grow by for scratch where cores share steps: those seldom run in place, so the largest has no room.
 _BYTES_FOR_PARTS = 1024
 # Kernels are chosen again, with what is known then, where a run waits for flash for a larger share than this.
 _WORTH_ANOTHER_TRY = 1 / 50
@@ -115,7 +116,7 @@ def _lowered(
             continue
         if row:
             parts = parts_of(match, row, options.cores)
-            step, pairs = _row_step(row, match, parts), row.overlap(match) if len(parts) == 1 else []
+            step, pairs = _row_step(row, match, parts), overlap_of(row, match, parts)
             if row.grown:  # its calls follow when the plan is known
                 growing.append((position, parts, row))
             else:

@@ -64,6 +64,14 @@ def parts_cycles(row: KernelRow, parts: Sequence[Part]) -> float:
     return max(row.cycles(part.match) for part in parts) + (HAND_OVER_CYCLES if len(parts) > 1 else 0)
 
 
+def overlap_of(row: KernelRow, match: Match, parts: Sequence[Part]) -> list[tuple[int, int | None]]:
+    """The overlaps of the row that are safe in all parts at once: elements exactly in place, whose parts never meet."""
+    found = row.overlap(match)
+    if len(parts) == 1:
+        return list(found)
+    return [(index, None) for index, distance in found if distance in (0, None) and spec_of(match.last).pointwise]
+
+
 def scratch_places(sizes: Sequence[int]) -> tuple[list[int], int]:
     """Where the scratch of each part begins, and the bytes of all together."""
     places, end = [], 0
