@@ -48,7 +48,8 @@ def place(program: Program) -> None:
         return
     left = program.ram_budget
     savings = _savings(program.steps, cache) | _kernel_savings(program)
-    for item in sorted(savings, key=lambda i: -savings[i] / max(1, bytes_of(i))):
+    # Of those that save alike, the large ones first: the small ones fill what is left.
+    for item in sorted(savings, key=lambda i: (-round(savings[i] / max(1, bytes_of(i)), 3), -bytes_of(i))):
         least = bytes_of(item) / 1024 * _LEAST_SHARE_OF_RUN * program.cycles
         if bytes_of(item) <= left and savings[item] > least:
             left -= bytes_of(item)
