@@ -11,7 +11,7 @@ import click
 from burnc.cli.options import PATH, force_option, json_option
 from burnc.cli.output import SCHEMA, plain, say, write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
+from burnc.cli.render import lines, megahertz, milliseconds, number, ram_rows, short, table
 
 if TYPE_CHECKING:
     from burnc.demo import DemoReport
@@ -87,6 +87,7 @@ def _show(report: DemoReport) -> None:
         [
             ("flash", f"{number(exported.flash_bytes)} bytes", f"{number(exported.weights_bytes)} of them weights"),
             ("arena", f"{number(exported.arena_bytes)} bytes", f"{number(exported.ram_bytes)} bytes of RAM in all"),
+            *ram_rows(exported.in_ram_bytes, exported.in_ram),
             ("stack", f"{number(simulated.stack_bytes)} bytes", ""),
             ("one run", milliseconds(simulated.latency_ms), f"at {megahertz(clock)}"),
         ]

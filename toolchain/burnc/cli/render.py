@@ -56,7 +56,7 @@ def ram_rows(size: int | None, placed: Sequence[PlacedReport]) -> list[tuple[str
     if not placed:
         return []
     saved = sum(item.saved_cycles for item in placed)
-    why = f"of it weights and code, {len(placed)} pieces, which flash would make a run wait {number(saved)} cycles for"
+    why = f"of it weights and code; in flash a run would wait {number(saved)} cycles for them"
     return [("in RAM", f"{number(size)} bytes", why)]
 
 
