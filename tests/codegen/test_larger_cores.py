@@ -9,6 +9,7 @@ from burnc.backends import device
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.rows import convolution_rv32, cortex_dsp, cortex_mve, depthwise_rv32, many_registers
+from burnc.codegen.rows.high_scaling import high_scaling
 from burnc.codegen.rows.row import sum_bounds
 from burnc.codegen.rows.scaling_dsp import dsp_constants, limits_fields
 from burnc.devices.board import BoardBackend
@@ -100,17 +101,39 @@ def signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> bits - 1 else number
 
 
+def around_steps(factor: float, least: int, most: int) -> np.ndarray:
+    """Sums beside each step from one result to the next, and at both ends of what an accumulator may be."""
+    steps = ((np.arange(-256, 257) - 0.5) / factor).clip(least, most).astype(np.int64)
+    return np.unique(np.concatenate([steps + d for d in (-2, -1, 0, 1, 2)]).clip(least, most))
+
+
+def assert_as_two_roundings(node, got, sums, factor):
+    wanted = multiply_by_quantized_multiplier(sums.astype(np.int32), *quantize_multiplier(float(factor)))
+    limits = limits_fields(node)[1:]
+    np.testing.assert_array_equal(np.clip(got, *limits), np.clip(wanted + node.output.type.zero_point, *limits))
+
+
 def test_the_constants_requantize_as_two_roundings_do(graph):
-    """Around every step from one result to the next, and at the ends of what an accumulator may be."""
     for node in graph.nodes:
-        bias_and_rest = dsp_constants(node).astype(np.int64)
+        bias_and_rest, form = dsp_constants(node).astype(np.int64), limits_fields(node)[0]
         factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), len(bias_and_rest))
-        form, *limits = limits_fields(node)
         for constants, factor, least, most in zip(bias_and_rest, factors, *sum_bounds(node), strict=True):
             if int(constants[1]) == 0:
                 continue  # the one result of a channel that has no other; the layers above try it
-            steps = ((np.arange(-256, 257) - 0.5) / factor).clip(least, most).astype(np.int64)
-            sums = np.unique(np.concatenate([steps + d for d in (-2, -1, 0, 1, 2)]).clip(least, most))
-            wanted = multiply_by_quantized_multiplier(sums.astype(np.int32), *quantize_multiplier(float(factor)))
+            sums = around_steps(factor, least, most)
             got = [requantized(s, constants[1:].tolist(), form) for s in sums.tolist()]
-            np.testing.assert_array_equal(np.clip(got, *limits), np.clip(wanted + node.output.type.zero_point, *limits))
+            assert_as_two_roundings(node, got, sums, factor)
+
+
+def test_upper_products_requantize_as_two_roundings_do(graph):
+    found = [(node, scaling) for node in graph.nodes if (scaling := high_scaling(node)) is not None]
+    assert len(found) > 0.9 * len(graph.nodes)
+    assert any(scaling.step.any() for _, scaling in found)
+    for node, scaling in found:
+        factors = np.broadcast_to(node.operator.requantize_factors(node).reshape(-1), len(scaling.left))
+        for k, (factor, least, most) in enumerate(zip(factors, *sum_bounds(node), strict=True)):
+            sums = around_steps(factor, least, most)
+            upper = (sums << scaling.left[k]) * scaling.multiplier[k] >> 32
+            upper += scaling.rounding[k] - np.where(sums < 0, scaling.step[k], 0)
+            assert np.abs(upper).max() < 2**31
+            assert_as_two_roundings(node, upper >> scaling.places[k], sums, factor)

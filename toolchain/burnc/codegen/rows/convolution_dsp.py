@@ -108,7 +108,7 @@ ROWS = (
         _applies,
         _lower,
         _cycles,
-        1000,
+        2150,
         on=CORES,
         scratch=_scratch,
         overlap=behind_windows,

@@ -161,7 +161,7 @@ ROWS = (
         _applies,
         _lower,
         _cycles,
-        2600,
+        4050,
         on=("rv32imc",),
         scratch=_scratch,
         overlap=behind_windows,

@@ -67,7 +67,7 @@ ROWS = (
         _applies,
         _lower,
         _cycles,
-        900,
+        1150,
         on=("rv32imc",),
         scratch=lambda m: m.last.input(0).type.shape[2] * m.last.input(0).type.shape[3],
         flash=lambda m: 24 * m.last.output.type.shape[3],
