@@ -176,7 +176,9 @@ def test_house_rules(path: Path) -> None:
         assert include in ("<stdint.h>", "<stddef.h>", "<stdbool.h>", "<arm_mve.h>") or re.fullmatch(
             r'"burnc/[a-z0-9_]+\.h"', include
         )
-    assert not re.search(r"\b(goto|malloc|free|char|__attribute__|long)\b", re.sub("typedef char", "", code))
+    sections = "" if path.name == "ram.h" else "|__attribute__"
+    banned = rf"\b(goto|malloc|free|char|long{sections})\b"
+    assert not re.search(banned, re.sub("typedef char", "", code))
     # What floats need must not even name doubles: cores without them would be thought to compute with them.
     assert path.name == "double_math.h" or "burnc/double_math.h" in code or not re.search(r"\bdouble\b", code)
     for macro in re.findall(r"#\s*define\s+(\w+)", code):

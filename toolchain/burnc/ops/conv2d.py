@@ -253,6 +253,12 @@ conv2d = OpSpec(
             attrs=Conv2dAttrs(pad=Padding(1, 1, 1, 1), groups=3),
             kinds=ALL_KINDS,
         ),
+        case(
+            (1, 8, 5, 4),
+            weights(4, 3, 3, 1),
+            weights(4),
+            attrs=Conv2dAttrs(pad=Padding(1, 1, 1, 1), groups=4, activation_min=0.0),
+        ),
         case((3, 4, 5, 8), weights(7, 1, 1, 8), weights(7), attrs=Conv2dAttrs(activation_min=0.0)),
         case((1, 1, 16, 4), weights(3, 1, 5, 4), weights(3), attrs=Conv2dAttrs(pad=Padding(0, 2, 0, 2))),
         case(
