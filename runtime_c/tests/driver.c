@@ -8,18 +8,15 @@
 #include <string.h>
 
 #include "burnc/add_s8.h"
-#include "burnc/average_pool2d_s8.h"
 #include "burnc/conv1x1_s8.h"
 #include "burnc/conv2d_s8.h"
 #include "burnc/depthwise_conv2d_s8.h"
 #include "burnc/fixed_point.h"
 #include "burnc/float_math.h"
 #include "burnc/fully_connected_s8.h"
-#include "burnc/max_pool2d_s8.h"
 #include "burnc/memory.h"
 #include "burnc/mul_s8.h"
 #include "burnc/requantize_s8.h"
-#include "burnc/softmax_s8.h"
 #include "burnc/status.h"
 
 enum { MAX_PARAMS = 64, MAX_ARRAYS = 8 };
@@ -61,18 +58,12 @@ static int32_t fixed_point(int32_t which, int32_t a, int32_t b, int32_t c) {
     case 3:
         return burnc_requantize_single(a, b, c);
     case 4:
-        return burnc_exp_on_negative_values(a);
-    case 5:
-        return burnc_one_over_one_plus_x_for_x_in_0_1(a);
-    case 6:
         return burnc_clz((uint32_t)a);
-    case 7:
+    case 5:
         return burnc_floor_div(a, b);
-    case 8:
-        return burnc_saturating_shl(a, b);
-    case 9:
+    case 6:
         return burnc_asr(a, b);
-    case 10:
+    case 7:
         return burnc_clamp(a, b, c);
     default:
         fail("unknown fixed-point function");
@@ -162,21 +153,12 @@ static void run(int32_t operation, const int32_t *params, int32_t count, void *c
         WEIGHTED(burnc_fully_connected_s8);
         break;
     case 6:
-        UNARY(burnc_max_pool2d_s8);
-        break;
-    case 7:
-        UNARY(burnc_average_pool2d_s8);
-        break;
-    case 8:
         BINARY(burnc_add_s8);
         break;
-    case 9:
+    case 7:
         BINARY(burnc_mul_s8);
         break;
-    case 10:
-        UNARY(burnc_softmax_s8);
-        break;
-    case 11:
+    case 8:
         UNARY(burnc_requantize_s8);
         break;
     default:

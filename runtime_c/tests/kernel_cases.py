@@ -149,25 +149,6 @@ def fully_connected_cases() -> list[Case]:
     return cases
 
 
-@cache
-def pool_cases() -> list[Case]:
-    rng = Random(5)
-    cases = []
-    for number, v in enumerate(windows()):
-        for kind in FILLS:
-            count = rng.choice((1, 3, 4))
-            x = fill(rng, kind, v.batch * v.in_h * v.in_w * count)
-            low, high = rng.choice(((-128, 127), (-5, 100)))
-            expected = int8s(reference.max_pool2d(v, x, count, low, high))
-            name = f"{number} {kind}"
-            cases.append(Case(f"max {name}", "max_pool2d", [*astuple(v), count, low, high], [int8s(x)], expected))
-            for padding in (None, (0, 0, 127), (1, 2, -128), (3, 0, 9)):
-                params = [*astuple(v), count, int(padding is not None), *(padding or (7, 7, 7)), low, high]
-                expected = int8s(reference.average_pool2d(v, x, count, padding, low, high))
-                cases.append(Case(f"average {name} {padding}", "average_pool2d", params, [int8s(x)], expected))
-    return cases
-
-
 def quantized_multiplier(value: float) -> tuple[int, int]:
     """Multiplier and shift of a positive real number, with round to nearest."""
     shift = 0
@@ -233,40 +214,13 @@ def requantize_cases() -> list[Case]:
     return cases
 
 
-def softmax_params(scale: float) -> tuple[int, int, int]:
-    """multiplier, left shift and diff_min as TFLM prepares them, beta = 1."""
-    multiplier, left_shift = quantized_multiplier(min(scale * 2**26, 2.0**31 - 1))
-    return multiplier, left_shift, -int(31 * 2**26 // 2**left_shift)
-
-
-@cache
-def softmax_cases() -> list[Case]:
-    rng = Random(6)
-    cases = []
-    for scale, depth, rows, kind in product((1 / 256, 0.1, 1.0, 4.0), (1, 2, 10, 33), (1, 3), FILLS):
-        x = fill(rng, kind, rows * depth)
-        params = softmax_params(scale)
-        expected = [y for r in range(rows) for y in reference.softmax(x[r * depth : (r + 1) * depth], *params)]
-        name = f"softmax {scale} {depth} {rows} {kind}"
-        cases.append(Case(name, "softmax", [rows, depth, *params], [int8s(x)], int8s(expected)))
-    certain = [127, 107, 107, 107]  # logits 20, 0, 0, 0: a probability of 1.0 saturates
-    cases.append(
-        Case(
-            "softmax of 1.0", "softmax", [1, 4, *softmax_params(1.0)], [int8s(certain)], int8s([127, -128, -128, -128])
-        )
-    )
-    return cases
-
-
 def all_kernel_cases() -> list[Case]:
     return [
         *conv2d_cases(),
         *depthwise_conv2d_cases(),
         *conv1x1_cases(),
         *fully_connected_cases(),
-        *pool_cases(),
         *add_cases(),
         *mul_cases(),
         *requantize_cases(),
-        *softmax_cases(),
     ]

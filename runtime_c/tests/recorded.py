@@ -16,11 +16,8 @@ OPERATIONS = (
     "conv1x1",
     "depthwise_conv2d",
     "fully_connected",
-    "max_pool2d",
-    "average_pool2d",
     "add",
     "mul",
-    "softmax",
     "requantize",
 )
 

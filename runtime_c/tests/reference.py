@@ -51,37 +51,6 @@ def requantize_single(acc: int, multiplier: int, shift: int) -> int:
     return wrap(floor(Fraction(acc * multiplier) * Fraction(2) ** (shift - 31) + Fraction(1, 2)))
 
 
-def saturating_shl(x: int, exponent: int) -> int:
-    return clamp(x << exponent, INT32_MIN, INT32_MAX)
-
-
-def exp_on_negative_values(x: int) -> int:
-    """Q5.26 to Q0.31, gemmlowp's algorithm."""
-    mul = doubling_high_multiply
-    if x == 0:
-        return INT32_MAX
-    last = x % 2**24 - 2**24
-    a = wrap((last << 5) + 2**28)
-    a2 = mul(a, a)
-    a3, a4 = mul(a2, a), mul(a2, a2)
-    tail = rounding_divide_by_pot(mul(rounding_divide_by_pot(a4, 2) + a3, 715827883) + a2, 1)
-    result = 1895147668 + mul(1895147668, a + tail)
-    for bit, factor in enumerate((1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)):
-        if (last - x) & (1 << (24 + bit)):
-            result = mul(result, factor)
-    return result
-
-
-def one_over_one_plus_x(x: int) -> int:
-    """Q0.31, gemmlowp's algorithm: three Newton steps from 48/17 - 32/17 d."""
-    mul = doubling_high_multiply
-    half_denominator = (x + INT32_MAX + 1) // 2
-    y = 1515870810 + mul(half_denominator, -1010580540)
-    for _ in range(3):
-        y += saturating_shl(mul(y, 2**29 - mul(half_denominator, y)), 2)
-    return saturating_shl(y, 1)
-
-
 def output(acc: int, multiplier: int, shift: int, zero_point: int, low: int, high: int) -> int:
     return clamp(requantize(wrap(acc), multiplier, shift) + zero_point, low, high)
 
@@ -188,54 +157,4 @@ def rows_times_weights(rows: int, depth: int, x: list[int], c: Channels, q: Quan
         for o in range(len(c.bias)):
             acc = sum((x[r * depth + i] - q.input_zero_point) * c.weights[o * depth + i] for i in range(depth))
             y.append(finish(acc, o, c, q))
-    return y
-
-
-def max_pool2d(v: Window, x: list[int], channels: int, low: int, high: int) -> list[int]:
-    y = []
-    for n, h, w in v.outputs():
-        for c in range(channels):
-            taps = [x[v.index(n, ih, iw, channels) + c] for _, _, ih, iw in v.taps(h, w) if v.holds(ih, iw)]
-            y.append(clamp(max(taps, default=-128), low, high))
-    return y
-
-
-def average_pool2d(
-    v: Window, x: list[int], channels: int, padding: tuple[int, int, int] | None, low: int, high: int
-) -> list[int]:
-    """`padding` is None where only taps inside count, else (pad_bottom, pad_right, zero_point)."""
-    y = []
-    for n, h, w in v.outputs():
-        for c in range(channels):
-            taps = []
-            for _, _, ih, iw in v.taps(h, w):
-                if v.holds(ih, iw):
-                    taps.append(x[v.index(n, ih, iw, channels) + c])
-                elif padding is not None:
-                    bottom, right, zero_point = padding
-                    if -v.pad_top <= ih < v.in_h + bottom and -v.pad_left <= iw < v.in_w + right:
-                        taps.append(zero_point)
-            acc, count = sum(taps), len(taps)
-            if count:
-                acc = truncating_divide(acc + count // 2 if acc > 0 else acc - count // 2, count)
-            y.append(clamp(acc, low, high))
-    return y
-
-
-def softmax(x: list[int], multiplier: int, left_shift: int, diff_min: int) -> list[int]:
-    """One row."""
-
-    def exp(difference: int) -> int:
-        return exp_on_negative_values(doubling_high_multiply(wrap(difference << left_shift), multiplier))
-
-    differences = [value - max(x) for value in x]
-    total = sum(rounding_divide_by_pot(exp(d), 12) for d in differences if d >= diff_min)
-    headroom = 32 - total.bit_length()
-    reciprocal = one_over_one_plus_x((total << headroom) - 2**31)
-    y = []
-    for d in differences:
-        result = -128
-        if d >= diff_min:
-            result += rounding_divide_by_pot(doubling_high_multiply(reciprocal, exp(d)), 35 - headroom)
-        y.append(min(result, 127))
     return y

@@ -22,15 +22,12 @@
 typedef char burnc_requires_arithmetic_shift[((-1 >> 1) == -1) ? 1 : -1];
 
 static inline int32_t burnc_asr(int32_t x, int32_t n) {
+    /* cppcheck-suppress shiftNegativeLHS; it is what the line above makes sure of */
     return x >> n;
 }
 
 static inline int32_t burnc_wrap_add(int32_t a, int32_t b) {
     return (int32_t)((uint32_t)a + (uint32_t)b);
-}
-
-static inline int32_t burnc_wrap_sub(int32_t a, int32_t b) {
-    return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
 static inline int32_t burnc_wrap_shl(int32_t x, int32_t n) {
@@ -88,17 +85,6 @@ static inline int32_t burnc_rounding_divide_by_pot(int32_t x, int32_t exponent) 
     return burnc_asr(x, exponent) + (remainder > threshold ? 1 : 0);
 }
 
-/* x * 2^exponent, saturated; exponent in [0, 31]. */
-static inline int32_t burnc_saturating_shl(int32_t x, int32_t exponent) {
-    if (x > burnc_asr(INT32_MAX, exponent)) {
-        return INT32_MAX;
-    }
-    if (x < burnc_asr(INT32_MIN, exponent)) {
-        return INT32_MIN;
-    }
-    return burnc_wrap_shl(x, exponent);
-}
-
 /* MultiplyByQuantizedMultiplier, rounding twice (TFLM's default): acc * multiplier / 2^31 * 2^shift,
    multiplier >= 0, shift in [-31, 30]. A positive shift acts before the multiply and wraps around. */
 static inline int32_t burnc_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
@@ -114,58 +100,6 @@ static inline int32_t burnc_requantize_single(int32_t acc, int32_t multiplier, i
     const int32_t right = 31 - shift;
     const int64_t rounded = (int64_t)acc * multiplier + ((int64_t)1 << (right - 1));
     return (int32_t)(uint32_t)(uint64_t)(rounded >> right);
-}
-
-/* exp(x) for x in [-1/4, 0), Q0 to Q0: a Taylor polynomial around -1/8. */
-static inline int32_t burnc_exp_on_last_quarter(int32_t x) {
-    const int32_t exp_minus_one_eighth = 1895147668;
-    const int32_t one_third = 715827883;
-    const int32_t t = burnc_wrap_add(x, (int32_t)1 << 28);
-    const int32_t t2 = burnc_doubling_high_multiply(t, t);
-    const int32_t t3 = burnc_doubling_high_multiply(t2, t);
-    const int32_t t4_over_4 = burnc_rounding_divide_by_pot(burnc_doubling_high_multiply(t2, t2), 2);
-    const int32_t high_terms = burnc_rounding_divide_by_pot(
-        burnc_wrap_add(burnc_doubling_high_multiply(burnc_wrap_add(t4_over_4, t3), one_third), t2), 1);
-    return burnc_wrap_add(exp_minus_one_eighth,
-                          burnc_doubling_high_multiply(exp_minus_one_eighth, burnc_wrap_add(t, high_terms)));
-}
-
-/* exp(x) for x <= 0, Q5 to Q0 (1.0 is INT32_MAX): the polynomial for the last quarter, then one factor for
-   each set bit of the rest. */
-static inline int32_t burnc_exp_on_negative_values(int32_t x) {
-    static const int32_t factors[7] = {
-        1672461947, 1302514674, 790015084, 290630308,
-        39332535,   720401,     242, /* exp of -1/4, -1/2, -1 .. -16 */
-    };
-    const int32_t quarter = (int32_t)1 << 24;
-    const int32_t last = burnc_wrap_sub((int32_t)((uint32_t)x & 0xffffffu), quarter);
-    const uint32_t rest = (uint32_t)last - (uint32_t)x;
-    int32_t result = burnc_exp_on_last_quarter(burnc_saturating_shl(last, 5));
-    int32_t i;
-    for (i = 0; i < 7; ++i) {
-        if ((rest >> (24 + i)) & 1u) {
-            result = burnc_doubling_high_multiply(result, factors[i]);
-        }
-    }
-    return x == 0 ? INT32_MAX : result;
-}
-
-/* 1 / (1 + x) for x in [0, 1], Q0 to Q0: Newton-Raphson on half the denominator, in Q2. */
-static inline int32_t burnc_one_over_one_plus_x_for_x_in_0_1(int32_t x) {
-    const int32_t forty_eight_over_seventeen = 1515870810;
-    const int32_t minus_thirty_two_over_seventeen = -1010580540;
-    const int32_t one = (int32_t)1 << 29;
-    const int32_t half_denominator = (int32_t)(((uint32_t)x + (uint32_t)INT32_MAX + 1u) >> 1);
-    int32_t estimate =
-        burnc_wrap_add(forty_eight_over_seventeen,
-                       burnc_doubling_high_multiply(half_denominator, minus_thirty_two_over_seventeen));
-    int32_t i;
-    for (i = 0; i < 3; ++i) {
-        const int32_t product = burnc_doubling_high_multiply(half_denominator, estimate);
-        const int32_t error = burnc_doubling_high_multiply(estimate, burnc_wrap_sub(one, product));
-        estimate = burnc_wrap_add(estimate, burnc_saturating_shl(error, 2));
-    }
-    return burnc_saturating_shl(estimate, 1);
 }
 
 #endif

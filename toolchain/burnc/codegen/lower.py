@@ -33,6 +33,7 @@ from burnc.passes import JoinTables
 
 RENDERED_CYCLES_PER_MAC = 20.0
 RENDERED_CYCLES_PER_ELEMENT = 60.0
+RENDERED_CYCLES_PER_READ = 10.0  # of inputs beyond one for each result
 # Without a floating-point unit, where each sum and product is a call: seen on the RP2040 were 185 to 267.
 SOFT_FLOAT_CYCLES_PER_MAC = 240.0
 SOFT_FLOAT_CYCLES_PER_ELEMENT = 300.0
@@ -220,7 +221,9 @@ def _lower_rendered(
     a_mac, an_element = RENDERED_CYCLES_PER_MAC, RENDERED_CYCLES_PER_ELEMENT
     if node.outputs[0].type.dtype is DType.FLOAT32 and program.board.cpu.core in _SOFT_FLOAT_CORES:
         a_mac, an_element = SOFT_FLOAT_CYCLES_PER_MAC, SOFT_FLOAT_CYCLES_PER_ELEMENT
-    cycles = a_mac * macs + an_element * node.outputs[0].type.size
+    results = node.outputs[0].type.size
+    read = sum(v.type.size for v in node.present_inputs if not v.is_constant)
+    cycles = a_mac * macs + an_element * results + RENDERED_CYCLES_PER_READ * max(0, read - results)
     call, sweeps = Call(name, kernel.arguments), sweeps_for_outputs(Match([node]), kernel.scratch_bytes)
     size = rendered_bytes(kernel.text)
     step = Step((node,), "rendered", call, kernel.scratch_bytes, macs, cycles, sweeps, size)

@@ -105,10 +105,14 @@ def _count(k: KernelBuilder, name: str, counts: Sequence[int], index: Expr) -> E
 def body(k: KernelBuilder, a: AveragePool2dAttrs, x: Tensor, y: Tensor) -> None:
     rows, columns = tap_counts(a, x.type, y.type)
     shared = k.quantized and _same_parameters(k.node)
+    is_whole = a.kernel == x.shape[1:3] and a.pad == NO_PADDING and a.dilation == (1, 1)
     for n, oh, ow, c in k.grid(y.shape, "n oh ow c"):
         count = _count(k, "rows", rows, oh) * _count(k, "columns", columns, ow)
         total = k.accumulator()
-        for kh, kw in k.reduce(a.kernel, "kh kw"):
+        if is_whole:
+            for _, tap in k.reduce((1, math.prod(a.kernel)), "kh tap"):  # row behind row
+                total += x[n, 0, tap, c]
+        for kh, kw in k.reduce(a.kernel, "kh kw") if not is_whole else ():
             ih = k.let("ih", oh * a.stride[0] + kh * a.dilation[0] - a.pad.top)
             iw = k.let("iw", ow * a.stride[1] + kw * a.dilation[1] - a.pad.left)
             total += x.at(n, ih, iw, c, outside=0)

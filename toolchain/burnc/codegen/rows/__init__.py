@@ -12,7 +12,6 @@ from burnc.codegen.rows import (
     elementwise_s8,
     linear_sums_s8,
     many_registers,
-    pooling_s8,
 )
 from burnc.codegen.rows.row import Emitter, KernelRow
 
@@ -24,7 +23,6 @@ ROWS: tuple[KernelRow, ...] = (
     *many_registers.ROWS,
     *convolution_rv32.ROWS,
     *depthwise_rv32.ROWS,
-    *pooling_s8.ROWS,
     *elementwise_s8.ROWS,
     *linear_sums_s8.ROWS,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from burnc.codegen.program import Argument, Call
@@ -10,7 +9,6 @@ from burnc.codegen.rows.row import Emitter, KernelRow, clamp_fields, is_int8
 from burnc.ir import Match, Node, op
 from burnc.numerics import quantize_multiplier
 from burnc.ops.add import LEFT_SHIFT
-from burnc.ops.softmax import is_requantized
 
 
 def _same_shapes(m: Match) -> bool:
@@ -81,28 +79,6 @@ def _lower_requantize(m: Match, emitter: Emitter) -> Call:
     return Call("burnc_requantize_s8", (params, node.input(0), node.output))
 
 
-def _softmax_is_last_axis(m: Match) -> bool:
-    node = m.last
-    rank = node.output.type.rank
-    return is_int8(node) and node.attrs.axis % rank == rank - 1 and not is_requantized(node)
-
-
-def _lower_softmax(m: Match, emitter: Emitter) -> Call:
-    node = m.last
-    shape = node.output.type.shape
-    real = min(node.attrs.beta * node.input(0).type.scale * (1 << 26), 2.0**31 - 1)
-    multiplier, left_shift = quantize_multiplier(real)
-    params = emitter.struct(
-        "burnc_softmax_s8_params",
-        rows=math.prod(shape[:-1]),
-        depth=shape[-1],
-        multiplier=multiplier,
-        left_shift=left_shift,
-        diff_min=-math.floor(31 * 2.0**26 / 2.0**left_shift),
-    )
-    return Call("burnc_softmax_s8", (params, node.input(0), node.output))
-
-
 def _in_place(*inputs: int) -> Callable[[Match], list[tuple[int, int]]]:
     def overlap(m: Match) -> list[tuple[int, int]]:
         return [(i, 0) for i in inputs]
@@ -123,8 +99,5 @@ ROWS = (
     KernelRow("mul_s8", op("mul"), _same_shapes, _lower_mul, _per_element(90), 350, overlap=_in_place(0, 1)),
     KernelRow(
         "requantize_s8", op("quantize"), _all_int8, _lower_requantize, _per_element(80), 300, overlap=_in_place(0)
-    ),
-    KernelRow(
-        "softmax_s8", op("softmax"), _softmax_is_last_axis, _lower_softmax, _per_element(500), 900, overlap=_in_place(0)
     ),
 )
