@@ -2,62 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from burnc.boards import load_board
-from burnc.codegen.lower import LowerOptions, _safe_overlaps, lower
-from burnc.codegen.program import Program, Scratch
+from burnc.codegen.arena import safe_overlaps
+from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.program import Program
+from burnc.codegen.views import Views
 from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType, Value, verify
-from burnc.ops import operators, spec_of
+from burnc.memory import Request
+from burnc.ops import operators
+from burnc.ops.cast import CastAttrs
 from burnc.ops.clip import ClipAttrs
+from burnc.ops.concat import ConcatAttrs
 from burnc.ops.conv2d import Conv2dAttrs
 from burnc.ops.reshape import ReshapeAttrs
+from burnc.ops.slice import SliceAttrs
 from burnc.ops.spatial import Padding
 from burnc.ops.transpose import TransposeAttrs
 from burnc.pipeline import load
 from importers.small_nets import FLOAT_MODELS, INT8_MODELS
+from memory.played_run import assert_sound
 from passes.rewriting import assert_alike, floats, inputs_of, run, started
 
 HOST = load_board("host")
-
-
-def assert_sound(program: Program) -> None:
-    """Play the run: each step reads bytes that still hold what it wants, and its scratch touches none of them."""
-    contents: dict[Value, Value] = {}  # a view holds what it is a view of, unless some step writes it
-    written = {v for step in program.steps for node in step.nodes for v in node.outputs}
-    for node in program.graph.nodes:
-        if spec_of(node).view and node.output not in written:
-            contents[node.output] = contents.get(node.input(0), node.input(0))
-    owner: dict[int, Value | None] = {}
-
-    def place(value: Value) -> range:
-        start = program.offset(value)
-        assert start % value.type.dtype.bytes == 0
-        assert start + value.type.nbytes <= program.plan.bytes
-        return range(start, start + value.type.nbytes)
-
-    def holds(value: Value) -> bool:
-        return all(owner.get(byte) is contents.get(value, value) for byte in place(value))
-
-    for value in program.graph.inputs:
-        owner.update(dict.fromkeys(place(value), value))
-    assert all(holds(v) for v in program.graph.inputs)
-    for position, step in enumerate(program.steps):
-        reads = [v for node in step.nodes for v in node.present_inputs if v in program.storage]
-        assert all(holds(v) for v in reads), f"step {step.node.name} reads what was overwritten"
-        touched = {byte for v in [*reads, *step.node.outputs] for byte in place(v)}
-        if any(isinstance(a, Scratch) for a in step.call.arguments):
-            start = program.plan.offsets[f"scratch of step {position}"]
-            scratch = range(start, start + step.scratch_bytes)
-            assert start % 8 == 0
-            assert touched.isdisjoint(scratch)
-            owner.update(dict.fromkeys(scratch))
-        for value in step.node.outputs:
-            owner.update(dict.fromkeys(place(value), value))
-    assert all(holds(v) for v in program.graph.outputs)
 
 
 @pytest.mark.parametrize("rendered_only", [False, True])
@@ -132,6 +103,43 @@ def a_value_and_its_own_transpose(b: Builder, x: Value) -> list[Value]:
     return [b.node("add", [square, b.node("transpose", [square], TransposeAttrs((1, 0)))], outputs=("z",))]
 
 
+def cut(b: Builder, x: Value, first: int, rows: int, name: str = "part") -> Value:
+    attrs = SliceAttrs((0, first, 0, 0), (1, rows, *x.type.shape[2:]))
+    return b.node("slice", [x], attrs, outputs=(name,))
+
+
+def joined(b: Builder, parts: Sequence[Value], name: str) -> Value:
+    return b.node("concat", parts, ConcatAttrs(1), outputs=(name,))
+
+
+def rows_of_the_input_each_convolved(b: Builder, x: Value) -> list[Value]:
+    """Cut with a halo, worked on one after the other, and joined where the last convolution reads it."""
+    parts = [relu(b, conv(b, cut(b, x, first, 4), f"c{first}"), f"r{first}") for first in (0, 2, 4)]
+    return [conv(b, joined(b, parts, "all"), "y")]
+
+
+def parts_that_are_joined_twice(b: Builder, x: Value) -> list[Value]:
+    first, second = conv(b, x, "first"), relu(b, cut(b, x, 1, 4), "second")
+    inner = joined(b, [first, second], "inner")
+    outer = joined(b, [inner, first, relu(b, x, "third"), inner], "outer")
+    return [outer, joined(b, [second, second], "pair"), b.node("add", [first, first], outputs=("sum",))]
+
+
+def joined_inputs_constants_and_outputs(b: Builder, x: Value) -> list[Value]:
+    y = relu(b, x, "y")
+    fixed = b.constant("fixed", floats(1, 1, 6, 3))
+    z = joined(b, [x, y, relu(b, cut(b, y, 2, 3), "r"), fixed, cut(b, x, 6, 2)], "z")
+    return [y, z, cut(b, z, 3, 2), flat(b, cut(b, z, 5, 1), "row")]
+
+
+def parts_that_begin_between_words(b: Builder, x: Value) -> list[Value]:
+    y = b.node("cast", [relu(b, x, "r")], CastAttrs("int8"))
+    odd = b.node("slice", [flat(b, y, "flat")], SliceAttrs((3,), (7,)))
+    even = b.node("slice", [flat(b, y, "flat2")], SliceAttrs((8,), (9,)))
+    ends = [b.node("abs", [v]) for v in (odd, even)]
+    return [b.node("concat", ends, ConcatAttrs(0), outputs=("z",)), b.node("abs", [y])]
+
+
 def nothing_at_all(b: Builder, x: Value) -> list[Value]:
     return [x]
 
@@ -147,6 +155,10 @@ CASES = [
     a_value_read_again_after_its_view_was_used_up,
     one_value_twice_and_a_constant,
     a_value_and_its_own_transpose,
+    rows_of_the_input_each_convolved,
+    parts_that_are_joined_twice,
+    joined_inputs_constants_and_outputs,
+    parts_that_begin_between_words,
     nothing_at_all,
 ]
 
@@ -199,9 +211,11 @@ def test_a_step_that_reads_the_bytes_in_another_way_too_is_not_in_place():
     program = lower(graph, HOST)
     step = program.steps[1].node
     first, second, z = step.input(0), step.input(1), step.output
-    views, lives = {second: first}, {first: [0, 1], z: [1, 2]}
-    assert _safe_overlaps(program, views, [(1, first, z, 0)], lives) == []
-    assert len(_safe_overlaps(program, views, [(1, first, z, 0), (1, second, z, 0)], lives)) == 2
+    views = Views()
+    views.link(second, first)
+    requests = [Request("%y", 64, 0, 1), Request("%z", 64, 1, 2)]
+    assert safe_overlaps(program, views, [(1, first, z, 0)], requests) == []
+    assert len(safe_overlaps(program, views, [(1, first, z, 0), (1, second, z, 0)], requests)) == 2
 
 
 def test_wider_results_keep_their_distance():

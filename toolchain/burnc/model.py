@@ -69,16 +69,19 @@ class Model:
     def __str__(self) -> str:
         return print_graph(self.graph)
 
-    def inspect(self, board: str | None = None, *, ram_budget: int | None = None, cores: int = 1) -> InspectReport:
+    def inspect(
+        self, board: str | None = None, *, ram_budget: int | None = None, cores: int = 1, max_ram: int | None = None
+    ) -> InspectReport:
         """Operators, MACs, parameters and, with a board, fit and predicted latency of a run that ``cores`` share.
 
         Args:
             ram_budget: bytes of weights and code that may lie in RAM; None for what 55 % of the board's RAM leaves.
+            max_ram: bytes that arena, state and what is placed in RAM may take; None for no limit.
 
         Raises:
-            BoardError: the board is unknown.
+            BoardError: the board is unknown. DoesNotFitError: no plan was found within ``max_ram``.
         """
-        return pipeline.inspect(self._loaded, load_board(board) if board else None, ram_budget, cores)
+        return pipeline.inspect(self._loaded, load_board(board) if board else None, ram_budget, cores, max_ram)
 
     def quantize(
         self,
@@ -143,9 +146,10 @@ class Model:
         optimize: str = "balanced",
         ram_budget: int | None = None,
         cores: int = 1,
+        max_ram: int | None = None,
         progress: Progress = no_progress,
     ) -> SimulateReport:
-        """Run firmware of the model on an emulated board; ``ram_budget`` and ``cores`` as for ``inspect``.
+        """Run firmware of the model on an emulated board; other arguments as for ``inspect``.
 
         Raises:
             BoardError, ToolMissingError, DoesNotFitError, SimulationError: it cannot be built or run.
@@ -158,6 +162,7 @@ class Model:
             optimize=optimize,
             ram_budget=ram_budget,
             cores=cores,
+            max_ram=max_ram,
             reference=_device("numpy"),
             progress=progress,
         )

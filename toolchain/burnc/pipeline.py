@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,17 +16,15 @@ from burnc.backends.numpy_reference import NumpyReference
 from burnc.backends.protocol import Backend, Executable
 from burnc.boards import Board
 from burnc.codegen.emit_c import arena_bytes, emit_c
-from burnc.codegen.estimate import estimate_size
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.placement import cache_of
-from burnc.codegen.program import Program
 from burnc.codegen.projects import BuildFlags, project_files
 from burnc.compilers.compile import CODE_FLAGS, OPTIMIZE_FLAGS
 from burnc.compilers.cores import core_flags
 from burnc.devices.board import BoardBackend
 from burnc.devices.compare import compare_device
 from burnc.devices.exported_project import read_exported_project
-from burnc.devices.model_firmware import build_minimal_firmware, build_serving_firmware
+from burnc.devices.fit import advised, bands_report, estimated, measured, parameter_count, ram_advice, require_fit
 from burnc.devices.run_inputs import run_inputs
 from burnc.devices.simulate import simulate as run_simulation
 from burnc.errors import DoesNotFitError, GraphError, InputError, UnsupportedError
@@ -56,18 +53,13 @@ from burnc.reports import (
     EvaluateReport,
     ExportReport,
     InspectReport,
-    LayerReport,
     NodeErrorReport,
-    PlacedReport,
     QuantizeReport,
     SimulateReport,
     TargetVerdict,
     TensorReport,
     ValidateReport,
 )
-
-# Least stack that a run is given when it is decided whether a model fits; the linker scripts keep as much.
-STACK_BYTES = 2048
 
 Progress = Callable[[str, int, int], None]
 NO_STATES: Mapping[str, str] = {}
@@ -203,7 +195,7 @@ class ExportOptions:
     """``project``: None for the C alone, else ``bare`` or ``cmake``. ``measure``: compile and read the ELF.
 
     ``ram_budget``: bytes of weights and code that may lie in RAM; None for what 55 % of the board's RAM leaves.
-    ``cores``: how many may share a run.
+    ``cores``: how many may share a run. ``max_ram``: bytes that arena, state and what is placed in RAM may take.
     """
 
     name: str = ""
@@ -213,6 +205,7 @@ class ExportOptions:
     measure: bool = False
     ram_budget: int | None = None
     cores: int = 1
+    max_ram: int | None = None
 
 
 def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, force: bool = False) -> ExportReport:
@@ -227,21 +220,25 @@ def export(graph: Graph, board: Board, options: ExportOptions, out: Path, *, for
     if options.project == "bare" and options.io != "arena":
         raise InputError("a bare project keeps inputs and outputs in the arena", hint="leave out --io, or --project")
     settings = LowerOptions(
-        options.name, options.io, options.optimize, ram_budget=options.ram_budget, cores=options.cores
-    )
+        options.name, options.io, options.optimize, ram_budget=options.ram_budget, cores=options.cores,
+        max_ram=options.max_ram,
+    )  # fmt: skip
     program = lower(graph, board, settings)
     model = emit_c(program)
     files = {name: text.encode() for name, text in model.items()}
     if options.project is not None:
         project = project_files(program, options.project, model, build_flags(board, options.optimize))
         files = {name: text.encode() for name, text in project.items()}
-    if options.measure:
-        report, images = _measured(program, with_images=options.project == "bare")
-        files |= images
-    else:
-        report = _estimated(program)
+    try:
+        if options.measure:
+            report, images = measured(program, with_images=options.project == "bare")
+            files |= images
+        else:
+            report = estimated(program)
+        require_fit(report, board)
+    except DoesNotFitError as error:
+        raise advised(error, ram_advice(graph, program, settings)) from None
     report = replace(report, files=sorted(files))
-    require_fit(report, board)
     write_folder(out, files, force=force)
     return report
 
@@ -255,77 +252,10 @@ def build_flags(board: Board, optimize: str) -> BuildFlags:
     return BuildFlags((core.gcc, *core.gcc_flags), core.zig_flags, CODE_FLAGS, level)
 
 
-def require_fit(report: ExportReport, board: Board) -> None:
-    """Raise where a report says that the model does not fit.
-
-    Raises:
-        DoesNotFitError: names the memory, what is needed and what there is.
-    """
-    if report.fits:
-        return
-    kind = "measured" if report.measured else "estimated"
-    raise DoesNotFitError(
-        f"{report.model} does not fit the {board.name}",
-        where=f"{kind}: flash {report.flash_bytes} of {board.flash_bytes} bytes, "
-        f"RAM {report.ram_bytes} + {STACK_BYTES} stack of {board.ram_bytes} bytes",
-        hint="quantize the model, choose a smaller one, or a larger board (`burnc boards`)",
-    )
-
-
-def _estimated(program: Program) -> ExportReport:
-    size = estimate_size(program)
-    return _export_report(program, size.code, size.flash, size.ram, measured=False)
-
-
-def _measured(program: Program, *, with_images: bool) -> tuple[ExportReport, dict[str, bytes]]:
-    """Sizes of the smallest firmware; with the serving firmware's images, for a project that holds its sources."""
-    images: dict[str, bytes] = {}
-    with tempfile.TemporaryDirectory(prefix="burnc-export-") as folder:
-        firmware = build_minimal_firmware(program, Path(folder) / "minimal")
-        if with_images:
-            serving = build_serving_firmware(program, Path(folder) / "serving", profile=False)
-            for path in (serving.elf, serving.bin, serving.uf2):
-                if path is not None:
-                    images[f"firmware/{path.name}"] = path.read_bytes()
-    code = firmware.flash_bytes - program.weights_bytes
-    return _export_report(program, code, firmware.flash_bytes, firmware.ram_bytes, measured=True), images
-
-
-def _export_report(program: Program, code: int, flash: int, ram: int, *, measured: bool) -> ExportReport:
-    board = program.board
-    fits = (board.flash_bytes is None or flash <= board.flash_bytes) and (
-        board.ram_bytes is None or ram + STACK_BYTES <= board.ram_bytes
-    )
-    return ExportReport(
-        model=program.prefix,
-        board=board.key,
-        optimize=program.optimize,
-        files=[],
-        macs=program.macs,
-        parameters=parameter_count(program.graph),
-        arena_bytes=arena_bytes(program),
-        state_bytes=program.state_bytes,
-        weights_bytes=program.weights_bytes,
-        code_bytes=code,
-        flash_bytes=flash,
-        ram_bytes=ram,
-        fits=fits,
-        measured=measured,
-        layers=[
-            LayerReport(s.node.name, s.node.op, s.macs, s.row, sum(v.type.nbytes for v in s.node.outputs))
-            for s in program.steps
-        ],
-        in_ram_bytes=program.placed_bytes,
-        in_ram=[PlacedReport(p.item.name, p.bytes, round(p.saves)) for p in program.placed],
-    )
-
-
-def parameter_count(graph: Graph) -> int:
-    """Elements of all constants."""
-    return sum(v.type.size for v in graph.constants())
-
-
-def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None = None, cores: int = 1) -> InspectReport:
+def inspect(
+    loaded: Loaded, board: Board | None = None, ram_budget: int | None = None, cores: int = 1,
+    max_ram: int | None = None,
+) -> InspectReport:  # fmt: skip
     """What a model holds and, with a board, whether it fits and how long a run will take by the cost model."""
     graph = loaded.graph
     report = InspectReport(
@@ -343,8 +273,9 @@ def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None =
     )
     if board is None:
         return report
-    program = lower(graph, board, LowerOptions(ram_budget=ram_budget, cores=cores))
-    size = _estimated(program)
+    options = LowerOptions(ram_budget=ram_budget, cores=cores, max_ram=max_ram)
+    program = lower(graph, board, options)
+    size = estimated(program)
     cycles, waits = int(program.cycles), int(program.waits)
     clock = board.cpu.clock_hz
     return replace(
@@ -356,6 +287,8 @@ def inspect(loaded: Loaded, board: Board | None = None, ram_budget: int | None =
         ram_bytes=size.ram_bytes,
         in_ram_bytes=size.in_ram_bytes,
         in_ram=size.in_ram,
+        bands=size.bands,
+        advice="" if size.fits else ram_advice(graph, program, options),
         cycles=cycles if clock else None,
         cycles_with_flash_cache=cycles + waits if clock and cache_of(board) else None,
         latency_ms=(cycles + waits) / clock * 1e3 if clock else None,
@@ -370,14 +303,18 @@ def inspect_refused(path: Path, error: UnsupportedError) -> InspectReport:
 
 def simulate(
     graph: Graph, board: Board, inputs: Sequence[Mapping[str, Array]], *, optimize: str = "balanced",
-    ram_budget: int | None = None, cores: int = 1, reference: Backend, progress: Progress = no_progress,
+    ram_budget: int | None = None, cores: int = 1, max_ram: int | None = None, reference: Backend,
+    progress: Progress = no_progress,
 ) -> SimulateReport:  # fmt: skip
     """Run firmware of the model on the emulated board and compare each output with the reference's."""
     expected = reference.compile(graph)
-    executable = BoardBackend(board, optimize=optimize, ram_budget=ram_budget, cores=cores).compile(graph)
+    executable = BoardBackend(board, optimize=optimize, ram_budget=ram_budget, cores=cores, max_ram=max_ram).compile(
+        graph
+    )
     program = executable.program
     layers = [(step.node.name, step.node.op, step.macs) for step in program.steps]
-    return run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress, cores)
+    report = run_simulation(executable, layers, arena_bytes(program), inputs, expected, progress, cores)
+    return replace(report, bands=bands_report(program))
 
 
 def simulate_project(

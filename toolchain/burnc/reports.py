@@ -53,6 +53,21 @@ class PlacedReport:
 
 
 @dataclass(frozen=True)
+class BandsReport:
+    """Layers that are computed together in ``count`` bands of rows, so that less RAM is needed.
+
+    ``recomputed_macs`` are computed more than once, ``recomputed_percent`` of the MACs of a run without bands. Its
+    arena has ``arena_bytes_before`` bytes.
+    """
+
+    count: int
+    layers: list[str]
+    recomputed_macs: int
+    recomputed_percent: float
+    arena_bytes_before: int
+
+
+@dataclass(frozen=True)
 class ExportReport(Report):
     """``measured``: the sizes were read from a linked ELF, not estimated. Bytes; the stack is not in ``ram_bytes``.
 
@@ -76,6 +91,7 @@ class ExportReport(Report):
     layers: list[LayerReport]
     in_ram_bytes: int = 0
     in_ram: list[PlacedReport] = field(default_factory=list)
+    bands: BandsReport | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +133,7 @@ class SimulateReport(Report):
     matches_reference: bool | None
     cores_used: int = 1
     helper_stack_bytes: int | None = None
+    bands: BandsReport | None = None
 
 
 @dataclass(frozen=True)
@@ -210,7 +227,10 @@ class ChangeReport:
 
 @dataclass(frozen=True)
 class InspectReport(Report):
-    """``fits`` and what follows it are None without a board. ``latency_ms`` has the waits for flash in it."""
+    """``fits`` and what follows it are None without a board. ``latency_ms`` has the waits for flash in it.
+
+    ``advice``: where RAM is too small, whether a limit (``--max-ram``) would help.
+    """
 
     model: str
     format: str
@@ -234,6 +254,8 @@ class InspectReport(Report):
     cycles: int | None = None
     cycles_with_flash_cache: int | None = None
     latency_ms: float | None = None
+    bands: BandsReport | None = None
+    advice: str = ""
 
 
 @dataclass(frozen=True)

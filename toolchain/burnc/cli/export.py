@@ -14,6 +14,7 @@ from burnc.cli.options import (
     cores_option,
     force_option,
     json_option,
+    max_ram_option,
     model_options,
     optimize_option,
     quantize_options,
@@ -22,7 +23,7 @@ from burnc.cli.options import (
 )
 from burnc.cli.output import say, write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, number, ram_rows, short, table
+from burnc.cli.render import bands_rows, lines, number, ram_rows, short, table
 
 if TYPE_CHECKING:
     from burnc.reports import ExportReport
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @optimize_option
 @ram_budget_option
 @cores_option
+@max_ram_option
 @click.option("--measure", is_flag=True, help="Compile, and read the sizes from the ELF; bare projects get its images.")
 @force_option
 @json_option
@@ -73,6 +75,7 @@ def command(
     optimize: str,
     ram_budget: int | None,
     cores: int,
+    max_ram: int | None,
     measure: bool,
     force: bool,
     as_json: bool,
@@ -97,7 +100,7 @@ def command(
         assert loaded.quantize_report is not None
         for warning in loaded.quantize_report.warnings:
             say(f"warning: {warning}")
-    settings = ExportOptions(name, io, optimize, project, measure, ram_budget, cores)
+    settings = ExportOptions(name, io, optimize, project, measure, ram_budget, cores, max_ram)
     report = loaded.export(board, output, settings, force=force)
     if as_json:
         write_json(report.to_json())
@@ -122,6 +125,7 @@ def _show(report: ExportReport, output: Path) -> None:
                 f"{number(report.arena_bytes)} of them arena; stack not included",
             ),
             *ram_rows(report.in_ram_bytes, report.in_ram),
+            *bands_rows(report.bands, report.arena_bytes),
             ("MACs", number(report.macs), ""),
         ]
     )

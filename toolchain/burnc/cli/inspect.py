@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from burnc.cli.options import cores_option, json_option, model_options, ram_budget_option, state_options
+from burnc.cli.options import (
+    cores_option,
+    json_option,
+    max_ram_option,
+    model_options,
+    ram_budget_option,
+    state_options,
+)
 from burnc.cli.output import error_json, plain, say, write_json
-from burnc.cli.render import lines, megahertz, milliseconds, number, ram_rows, short, table
+from burnc.cli.render import bands_rows, lines, megahertz, milliseconds, number, ram_rows, short, table
 from burnc.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -25,6 +32,7 @@ NODES_SHOWN = 3
 @click.option("--board", metavar="B", help="Say also whether the model fits this board and how long a run takes.")
 @ram_budget_option
 @cores_option
+@max_ram_option
 @click.option("--tensors", is_flag=True, help="List the type and shape of every tensor.")
 @json_option
 @click.pass_context
@@ -36,6 +44,7 @@ def command(
     board: str | None,
     ram_budget: int | None,
     cores: int,
+    max_ram: int | None,
     tensors: bool,
     as_json: bool,
 ) -> None:
@@ -48,7 +57,7 @@ def command(
 
     try:
         loaded = load(model, dims, batch=batch, **state_options())
-        report = loaded.inspect(board, ram_budget=ram_budget, cores=cores)
+        report = loaded.inspect(board, ram_budget=ram_budget, cores=cores, max_ram=max_ram)
     except UnsupportedError as error:
         if as_json:
             write_json({**pipeline.inspect_refused(model, error).to_json(), "error": error_json(error)["error"]})
@@ -104,9 +113,12 @@ def _show_board(report: InspectReport, name: str) -> None:
         for kind, size in (("flash", report.flash_bytes), ("RAM", report.ram_bytes))
     ]
     rows += [("arena", f"{number(report.arena_bytes)} bytes", ""), *ram_rows(report.in_ram_bytes, report.in_ram)]
+    rows += bands_rows(report.bands, report.arena_bytes)
     if report.latency_ms is not None and board.cpu.clock_hz:
         waits = (report.cycles_with_flash_cache or report.cycles or 0) - (report.cycles or 0)
         counted = f"{number(report.cycles)} cycles" + (f" and {number(waits)} that it waits for flash" if waits else "")
         rows.append(("one run", f"{milliseconds(report.latency_ms)} at {megahertz(board.cpu.clock_hz)}", counted))
     click.echo(f"\n{board.name}: {'fits' if report.fits else 'does not fit'} (estimated)")
     lines(rows)
+    if report.advice:
+        click.echo(f"next: {report.advice}")

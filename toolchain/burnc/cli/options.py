@@ -64,6 +64,12 @@ ram_budget_option = click.option(
     metavar="BYTES",
     help="RAM for weights and code that a board's flash is slow to read; else what 55 % of its RAM leaves.",
 )
+max_ram_option = click.option(
+    "--max-ram",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="RAM that arena and state may take; where they need more, layers are computed in bands (docs/bands.md).",
+)
 cores_option = click.option(
     "--cores",
     type=click.IntRange(1, 2),

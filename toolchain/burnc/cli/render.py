@@ -10,7 +10,7 @@ import click
 from burnc.cli.output import for_terminal, plain
 
 if TYPE_CHECKING:
-    from burnc.reports import PlacedReport
+    from burnc.reports import BandsReport, PlacedReport
 
 Row = Sequence[str]
 _LONGEST_NAME = 44
@@ -58,6 +58,16 @@ def ram_rows(size: int | None, placed: Sequence[PlacedReport]) -> list[tuple[str
     saved = sum(item.saved_cycles for item in placed)
     why = f"of it weights and code; in flash a run would wait {number(saved)} cycles for them"
     return [("in RAM", f"{number(size)} bytes", why)]
+
+
+def bands_rows(bands: BandsReport | None, arena_bytes: int | None) -> list[tuple[str, str, str]]:
+    """What is computed in bands, and what that costs; no rows where nothing is."""
+    if bands is None:
+        return []
+    layers = f"{short(bands.layers[0])} to {short(bands.layers[-1])}" if len(bands.layers) > 1 else bands.layers[0]
+    cost = f"{number(bands.recomputed_macs)} MACs recomputed ({bands.recomputed_percent:.1f} %)"
+    why = f"of {layers}; arena {number(bands.arena_bytes_before)} bytes without, {number(arena_bytes)} with; {cost}"
+    return [("in bands", f"{bands.count} bands", why)]
 
 
 def number(value: float | None) -> str:

@@ -13,6 +13,7 @@ from burnc.cli.options import (
     count_option,
     inputs_option,
     json_option,
+    max_ram_option,
     model_options,
     optimize_option,
     ram_budget_option,
@@ -20,7 +21,7 @@ from burnc.cli.options import (
 )
 from burnc.cli.output import write_json
 from burnc.cli.progress import progress
-from burnc.cli.render import lines, megahertz, milliseconds, number, short, table
+from burnc.cli.render import bands_rows, lines, megahertz, milliseconds, number, short, table
 
 if TYPE_CHECKING:
     from burnc.pipeline import Progress
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @optimize_option
 @ram_budget_option
 @cores_option
+@max_ram_option
 @json_option
 @click.pass_context
 def command(
@@ -48,6 +50,7 @@ def command(
     optimize: str,
     ram_budget: int | None,
     cores: int,
+    max_ram: int | None,
     as_json: bool,
 ) -> None:
     """Run firmware on an emulated board.
@@ -59,7 +62,9 @@ def command(
         report = (
             _simulate_project(model, board, inputs, count, callback)
             if model.is_dir()
-            else _simulate_model(model, dims, batch, board, inputs, count, optimize, ram_budget, cores, callback)
+            else _simulate_model(
+                model, dims, batch, board, inputs, count, optimize, ram_budget, cores, max_ram, callback
+            )
         )
     if as_json:
         write_json(report.to_json())
@@ -88,6 +93,7 @@ def _simulate_model(
     optimize: str,
     ram_budget: int | None,
     cores: int,
+    max_ram: int | None,
     callback: Progress,
 ) -> SimulateReport:
     from burnc.boards import load_board
@@ -98,7 +104,9 @@ def _simulate_model(
     load_board(board)
     loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)
-    return loaded.simulate(board, runs, optimize=optimize, ram_budget=ram_budget, cores=cores, progress=callback)
+    return loaded.simulate(
+        board, runs, optimize=optimize, ram_budget=ram_budget, cores=cores, max_ram=max_ram, progress=callback
+    )
 
 
 def _show(report: SimulateReport) -> None:
@@ -130,6 +138,7 @@ def _show(report: SimulateReport) -> None:
         ("flash", f"{number(report.flash_bytes)} bytes, with the harness"),
         ("RAM", f"{number(report.ram_bytes)} bytes, with the harness; {number(report.arena_bytes)} of them arena"),
     ]
+    rows += [(name, f"{what}, {why}") for name, what, why in bands_rows(report.bands, report.arena_bytes)]
     if report.stack_bytes is not None:
         helper = report.helper_stack_bytes
         more = f", {number(helper)} bytes on the second core" if helper is not None else ""

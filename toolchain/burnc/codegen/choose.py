@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnc.boards import Board, Cache
+from burnc.codegen.arena import Lives
 from burnc.codegen.flash_waits import run_again, sweep_waits
 from burnc.codegen.placement import cache_of
 from burnc.codegen.program import Program
 from burnc.codegen.rows import KernelRow
+from burnc.codegen.views import Views
 from burnc.ir import Graph, Match, Node, Value
 
 # What a byte of flash may cost in cycles of one run, by what is optimized for; more, where there is no room.
@@ -43,7 +44,7 @@ class Choice:
 
 
 def choose_kernels(
-    program: Program, rows: Sequence[KernelRow], core: str, views: Mapping[Value, Value], rooms: Mapping[Node, int]
+    program: Program, rows: Sequence[KernelRow], core: str, views: Views, rooms: Mapping[Node, int]
 ) -> list[Choice]:
     """In the order of the graph, the cheapest kernels for a core, which the board's flash holds if that can be had.
 
@@ -88,25 +89,20 @@ def small_arena(board: Board, cores: int) -> int:
     return 0 if memory is None else int(cores * memory.size * _SHARE_FOR_SCRATCH)
 
 
-def guess_arena(graph: Graph, views: Mapping[Value, Value], board: Board, cores: int) -> int:
+def guess_arena(graph: Graph, views: Views, board: Board, cores: int) -> int:
     """Bytes of the arena by what must be alive at once; the plan comes when the kernels are known."""
     return max([small_arena(board, cores), *_live_bytes(graph, views).values()])
 
 
-def _live_bytes(graph: Graph, views: Mapping[Value, Value]) -> dict[Node, int]:
+def _live_bytes(graph: Graph, views: Views) -> dict[Node, int]:
     """For each node, the bytes of all values that are alive while it is computed."""
-    made = {views.get(v, v): n for n, node in reversed([*enumerate(graph.nodes)]) for v in node.outputs}
-    read = {views.get(v, v): n for n, node in enumerate(graph.nodes) for v in node.present_inputs if not v.is_constant}
-    read |= {views.get(v, v): len(graph.nodes) for v in graph.outputs}
-    change = [0] * (len(graph.nodes) + 2)
-    for value in read.keys() | made.keys():
-        change[made.get(value, 0)] += value.type.nbytes
-        change[max(read.get(value, 0), made.get(value, 0)) + 1] -= value.type.nbytes
-    return dict(zip(graph.nodes, itertools.accumulate(change), strict=False))
+    lives = Lives(views)
+    lives.touch_all(graph, [[node] for node in graph.nodes])
+    return dict(zip(graph.nodes, lives.live_bytes(len(graph.nodes)), strict=False))
 
 
 def _offers(
-    program: Program, rows: Sequence[KernelRow], views: Mapping[Value, Value], rooms: Mapping[Node, int]
+    program: Program, rows: Sequence[KernelRow], views: Views, rooms: Mapping[Node, int]
 ) -> dict[Node, list[Choice]]:
     """For each node that is to be computed, the rows that can do it."""
     graph = program.graph
@@ -114,7 +110,7 @@ def _offers(
     arena, live = guess_arena(graph, views, program.board, program.cores), _live_bytes(graph, views)
     offers: dict[Node, list[Choice]] = {}
     for node in graph.nodes:
-        if len(node.outputs) == 1 and node.output in views:
+        if node in views.steps:
             continue
         if not any(value.type.size for value in node.outputs):
             continue  # there is nothing to compute
@@ -123,15 +119,22 @@ def _offers(
         for row in rows:
             match = row.pattern.match(node, graph, consumers)
             if match is not None and row.when(match):
-                offers[node].append(_offer(row, match, room, cache))
+                offers[node].append(_offer(row, match, room, cache, _sharers(match, consumers)))
     return offers
 
 
-def _offer(row: KernelRow, match: Match, room: int, cache: Cache | None) -> Choice:
+def _offer(row: KernelRow, match: Match, room: int, cache: Cache | None, sharers: int) -> Choice:
+    """``sharers``: how many nodes have the same constants, which are stored once."""
     flash = row.flash_bytes(match)
     scratch, cycles = row.grown(match, room) if row.grown else (0, row.cycles(match))
     waits = sweep_waits(flash, run_again(row.code_bytes), row.sweeps(match, scratch), cache)
-    return Choice(match, row, cycles, flash, waits)
+    return Choice(match, row, cycles, flash // sharers, waits)
+
+
+def _sharers(match: Match, consumers: Mapping[Value, Sequence[Node]]) -> int:
+    """How many nodes read the largest constant of a match."""
+    constants = [v for node in match.nodes for v in node.present_inputs if v.is_constant]
+    return len(consumers[max(constants, key=lambda v: v.type.nbytes)]) if constants else 1
 
 
 def _cheapest(graph: Graph, offers: Mapping[Node, Sequence[Choice]], price: float, ram_price: float) -> list[Choice]:

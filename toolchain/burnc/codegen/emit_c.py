@@ -310,7 +310,7 @@ def describe_type(type: TensorType) -> str:
 def _pointer(program: Program, value: Value, offset: int = 0) -> str:
     """C text of a pointer to a value's first element, or to the one ``offset`` bytes further in."""
     if value in program.borrowed:
-        symbol = program.borrowed[value].symbol
+        symbol, offset = program.borrowed[value].symbol, offset + program.shifts.get(value, 0)
         return f"{symbol} + {offset // value.type.dtype.bytes}" if offset else symbol
     if value in program.held:
         return _at("state", value.type.dtype, program.held[value] + offset)

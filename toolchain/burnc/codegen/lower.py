@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnc.boards import Board
+from burnc.codegen.arena import Pair, plan_program, scratch_request
 from burnc.codegen.choose import choose_kernels, guess_arena, small_arena
+from burnc.codegen.max_ram import ram_bytes, within_ram
 from burnc.codegen.names import UniqueNames, model_prefix, program_names, short_identifier
 from burnc.codegen.parts import (
     HAND_OVER_CYCLES,
@@ -24,9 +26,10 @@ from burnc.codegen.rendered import FUNCTION, render_node, rendered_bytes
 from burnc.codegen.rows import ROWS, Emitter, KernelRow
 from burnc.codegen.rows.row import sweeps_for_outputs
 from burnc.codegen.states import copy_states, is_written_in_place, place_states, successor
+from burnc.codegen.views import Views, find_views
 from burnc.errors import BoardError, InputError
 from burnc.ir import Builder, DType, Graph, Match, Node, State, Value
-from burnc.memory import Overlap, Request, plan_arena, widest_gap
+from burnc.memory import Request, widest_gap
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
 from burnc.passes import JoinTables
@@ -52,7 +55,8 @@ class LowerOptions:
     ``rendered_only`` leaves the hand-written kernels out; tests compare both ways. ``core`` chooses kernels as for that
     core instead of the board's: those in assembly have a C twin that runs anywhere. ``ram_budget``: bytes of constants
     and code that may lie in RAM; None for what 55 % of the board's RAM leaves. ``cores``: 2 has a second core take its
-    part of a run, where that helps.
+    part of a run, where that helps. ``max_ram``: bytes that the arena, state and what is placed in RAM may take;
+    where they need more, a stage is computed in bands.
     """
 
     name: str = ""
@@ -62,6 +66,7 @@ class LowerOptions:
     core: str = ""
     ram_budget: int | None = None
     cores: int = 1
+    max_ram: int | None = None
 
 
 def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) -> Program:
@@ -70,50 +75,67 @@ def lower(graph: Graph, board: Board, options: LowerOptions = LowerOptions()) ->
     Raises:
         GraphError: an operator has no kernel for its types.
         BoardError: the board has fewer cores.
+        DoesNotFitError: no plan was found that takes no more than ``max_ram``.
     """
     _require_cores(board, options.cores)
+    ready = _ready(graph)
+    program = _lowered(ready, board, options, {})
+    if options.max_ram is not None and ram_bytes(program) > options.max_ram:
+        found: dict[Graph, _Ready] = {}
+
+        def lower_ready(graph: Graph) -> Program:
+            ready = _ready(graph)
+            found[ready.graph] = ready
+            return _lowered(ready, board, options, {})
+
+        program = within_ram(graph, options.max_ram, program, lower_ready)
+        ready = found[program.graph]
+    if program.waits <= _WORTH_ANOTHER_TRY * program.cycles:
+        return program
+    rooms = {step.node: step.scratch_bytes // len(step.calls) for step in program.steps}
+    again = _lowered(ready, board, options, rooms)
+    again.in_bands = program.in_bands
+    if options.max_ram is not None and ram_bytes(again) > options.max_ram:
+        return program
+    return min(program, again, key=lambda p: p.cycles + p.waits)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A graph that is ready to be lowered. ``copies``: the nodes that copy what is written to states."""
+
+    graph: Graph
+    copies: Mapping[Node, State | None]
+    views: Views
+
+
+def _ready(graph: Graph) -> _Ready:
     graph = graph.copy()
     JoinTables().run(graph)
     _give_outputs_buffers(graph)
     copies = copy_states(graph)
-    program = _lowered(graph, copies, board, options, {})
-    if program.waits <= _WORTH_ANOTHER_TRY * program.cycles:
-        return program
-    rooms = {step.node: step.scratch_bytes // len(step.calls) for step in program.steps}
-    again = _lowered(graph, copies, board, options, rooms)
-    return min(program, again, key=lambda p: p.cycles + p.waits)
+    return _Ready(graph, copies, find_views(graph, copies))
 
 
-def _lowered(
-    graph: Graph,
-    copies: Mapping[Node, State | None],
-    board: Board,
-    options: LowerOptions,
-    rooms: Mapping[Node, int],
-) -> Program:
-    """A graph that is ready for it, lowered.
-
-    Args:
-        copies: the nodes that copy what is written to states.
-        rooms: what is known of the scratch that nodes will have.
-    """
+def _lowered(ready: _Ready, board: Board, options: LowerOptions, rooms: Mapping[Node, int]) -> Program:
+    """``rooms``: what is known of the scratch that nodes will have."""
+    graph, copies, views = ready.graph, ready.copies, ready.views
     prefix = model_prefix(options.name or graph.name)
     program = Program(graph, prefix, board, options.io, options.optimize, options.cores)
     unique = program_names()
     _name_ports(program, unique)
     place_states(program, unique)
     emitter = Emitter(unique)
-    overlaps: list[tuple[int, Value, Value, int | None]] = []
+    overlaps: list[Pair] = []
     rows = () if options.rendered_only else ROWS
-    views = _views(graph, set(copies))
     growing: list[tuple[int, tuple[Part, ...], KernelRow]] = []
-    program.ram_budget = ram_budget(program, options.ram_budget, guess_arena(graph, views, board, options.cores))
+    program.ram_budget = _ram_budget(program, options, guess_arena(graph, views, board, options.cores))
     for choice in choose_kernels(program, rows, options.core or board.cpu.core, views, rooms):
         match, row = choice.match, choice.row
         position = len(program.steps)
         landing = copies.get(match.last)
         if landing is not None and is_written_in_place(program, landing, views, overlaps):
-            program.held[views.get(landing.write, landing.write)] = program.held[landing.read]
+            program.held[views.root(landing.write)] = program.held[landing.read]
             continue
         if row:
             parts = parts_of(match, row, options.cores)
@@ -130,20 +152,35 @@ def _lowered(
         if landing is not None:
             program.held[match.last.output] = program.held[landing.read]
         overlaps += [(position, match.last.input(i), successor(match.last, i), distance) for i, distance in pairs]
-    requests = _plan(program, views, overlaps)
+    requests = plan_program(program, views, overlaps)
     least = program.plan
-    wished = max(least.bytes + _BYTES_FOR_PARTS * (options.cores - 1), small_arena(board, options.cores))
-    program.plan = replace(least, bytes=wished)
+    program.plan = replace(least, bytes=max(least.bytes, _may_grow_to(program, options)))
     for position, parts, row in growing:
         emitter.begin_layer(program.steps[position].node, position)
         program.steps[position] = _grow(program, requests, position, parts, row, emitter)
-    ends = [program.plan.offsets[_scratch_request(i)] + program.steps[i].scratch_bytes for i, _, _ in growing]
+    ends = [program.plan.offsets[scratch_request(i)] + program.steps[i].scratch_bytes for i, _, _ in growing]
     program.plan = replace(program.plan, bytes=max([least.bytes, *ends]))
     program.constants, program.params = program.constants + emitter.constants, emitter.params
     program.codes = emitter.codes
-    program.ram_budget = ram_budget(program, options.ram_budget, program.plan.bytes)
+    program.ram_budget = _ram_budget(program, options, program.plan.bytes)
     place(program)
     return program
+
+
+def _ram_budget(program: Program, options: LowerOptions, arena: int) -> int:
+    budget = ram_budget(program, options.ram_budget, arena)
+    return budget if options.max_ram is None else max(0, min(budget, options.max_ram - arena - _beside(program)))
+
+
+def _beside(program: Program) -> int:
+    """Bytes of RAM that are neither the arena's plan nor weights or code."""
+    return ram_bytes(program) - program.plan.bytes - program.placed_bytes
+
+
+def _may_grow_to(program: Program, options: LowerOptions) -> int:
+    """Bytes to which the arena may grow for scratch that makes kernels faster."""
+    size = max(program.plan.bytes + _BYTES_FOR_PARTS * (options.cores - 1), small_arena(program.board, options.cores))
+    return size if options.max_ram is None else min(size, options.max_ram - _beside(program))
 
 
 def _give_outputs_buffers(graph: Graph) -> None:
@@ -163,25 +200,6 @@ def _give_outputs_buffers(graph: Graph) -> None:
 def _name_ports(program: Program, unique: UniqueNames) -> None:
     program.inputs = [Port(v, unique(short_identifier(v.name), ["_quantize"])) for v in program.graph.inputs]
     program.outputs = [Port(v, unique(short_identifier(v.name), ["_dequantize"])) for v in program.graph.outputs]
-
-
-def _views(graph: Graph, copies: Collection[Node]) -> dict[Value, Value]:
-    """View result -> the value whose bytes it is. One that would join two ports is none, nor is one of ``copies``."""
-    root: dict[Value, Value] = {}
-    ports: dict[Value, Value] = {v: v for v in graph.given}  # root -> the port that lives there
-    for node in graph.nodes:
-        if not spec_of(node).view or node.input(0).is_constant or node in copies:
-            continue
-        source = node.input(0)
-        base = root.get(source, source)
-        if base in graph.outputs:
-            ports.setdefault(base, base)
-        if node.output in graph.outputs:
-            if base in ports:
-                continue
-            ports[base] = node.output
-        root[node.output] = base
-    return root
 
 
 def _require_cores(board: Board, cores: int) -> None:
@@ -259,7 +277,7 @@ def _grow(
     emitter: Emitter,
 ) -> Step:
     """The step with its calls; as scratch they may use room that the arena has at that time anyway."""
-    name, step = _scratch_request(position), program.steps[position]
+    name, step = scratch_request(position), program.steps[position]
     offset, room = widest_gap(program.plan, requests, position, without=[name])
     assert row.grown is not None
     share = room // len(parts) // SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT
@@ -274,72 +292,3 @@ def _grow(
     else:
         sizes = [row.scratch(part.match) for part in parts]
     return _with_calls(step, parts, row, sizes, emitter)
-
-
-def _scratch_request(position: int) -> str:
-    return f"scratch of step {position}"
-
-
-def _plan(
-    program: Program, views: Mapping[Value, Value], pairs: Sequence[tuple[int, Value, Value, int | None]]
-) -> list[Request]:
-    graph, end = program.graph, max(0, len(program.steps) - 1)
-    lives: dict[Value, list[int]] = {}
-
-    def touch(value: Value, step: int) -> None:
-        span = lives.setdefault(views.get(value, value), [step, step])
-        span[0], span[1] = min(span[0], step), max(span[1], step)
-
-    for value in graph.inputs:
-        touch(value, 0)
-    for position, step in enumerate(program.steps):
-        for node in step.nodes:
-            for value in [*node.present_inputs, *node.outputs]:
-                if not value.is_constant and value not in program.left_out:
-                    touch(value, position)
-    for value in graph.outputs:
-        touch(value, end + 1)  # read after the run: no step may write over them
-    program.held = {v: at for v in graph.values() if (at := program.held.get(views.get(v, v))) is not None}
-    for value in program.held:
-        lives.pop(value, None)
-    if program.io == "caller":
-        owners = {views.get(p.value, p.value): p for p in [*program.inputs, *program.outputs]}
-        program.borrowed = {v: owners[views.get(v, v)] for v in graph.values() if views.get(v, v) in owners}
-        for base in owners:
-            lives.pop(base, None)
-    requests = [Request(_request(v), v.type.nbytes, a, b, max(4, v.type.dtype.bytes)) for v, (a, b) in lives.items()]
-    requests += [
-        Request(_scratch_request(i), step.scratch_bytes, i, i, 8)
-        for i, step in enumerate(program.steps)
-        if step.scratch_bytes
-    ]
-    program.plan = plan_arena(requests, _safe_overlaps(program, views, pairs, lives))
-    for value in graph.values():
-        base = views.get(value, value)
-        if base in lives:
-            program.storage[value] = _request(base)
-    return requests
-
-
-def _safe_overlaps(
-    program: Program,
-    views: Mapping[Value, Value],
-    pairs: Sequence[tuple[int, Value, Value, int | None]],
-    lives: Mapping[Value, Sequence[int]],
-) -> list[Overlap]:
-    """Pairs whose input dies where the output is made, and that the step reads in no other, unsafe way."""
-    found: list[Overlap] = []
-    for position, x, y, distance in pairs:
-        base, result = views.get(x, x), views.get(y, y)
-        if base not in lives or result not in lives or lives[base][1] != position or lives[result][0] != position:
-            continue
-        reads = [v for node in program.steps[position].nodes for v in node.present_inputs if views.get(v, v) is base]
-        safe = [p for p in pairs if p[0] == position and views.get(p[1], p[1]) is base]
-        if len(safe) == len(reads):
-            found.append(Overlap(_request(base), _request(result), distance))
-    return found
-
-
-def _request(value: Value) -> str:
-    # The mark keeps names of the model apart from those of scratch requests.
-    return f"%{value.name}"

@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from burnc.codegen.image_rows import rows_read
 from burnc.codegen.program import Argument, Call, Scratch, Slice
 from burnc.codegen.rows.row import Emitter, KernelRow
+from burnc.codegen.views import ALIGNMENT
 from burnc.ir import Match, Node, TensorType, Value
 from burnc.ops import spec_of
-from burnc.ops.spatial import window_extent
 
 # Seen on the emulated RP2040: what handing over a part and waiting for its end takes.
 HAND_OVER_CYCLES = 120.0
-# Both cores begin their part at an address that kernels may read words from.
-_ALIGNMENT = 4
 SCRATCH_ALIGNMENT = 8
 # Kernels for fully connected layers take so many channels at once.
 _CHANNELS_TOGETHER = 4
@@ -139,43 +138,33 @@ def _piece(value: Value, shape: Sequence[int]) -> Value:
 
 def _by_rows(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
     x, y, a = node.input(0), node.output, node.attrs
-    n, height, width, channels = x.type.shape
-    counted = getattr(a, "counted", a.pad)
-    if n != 1 or (counted != a.pad and any((counted.top, counted.left, counted.bottom, counted.right))):
+    height = y.type.shape[1]
+    whole = rows_read(node, 0, height)
+    if whole is None:
         return []
     kernel = node.input(1).type.shape[1:3] if node.op == "conv2d" else a.kernel
     if kernel == (1, 1) and a.stride == (1, 1) and not any((a.pad.top, a.pad.left, a.pad.bottom, a.pad.right)):
         return _by_pixels(node, match)
-    extent, stride = window_extent(kernel[0], getattr(a, "dilation", (1, 1))[0]), a.stride[0]
-    in_row, out_row = width * channels * x.type.dtype.bytes, y.type.nbytes // y.type.shape[1]
-
-    def rows_read(first: int, last: int) -> tuple[int, int]:
-        begin, end = first * stride - a.pad.top, (last - 1) * stride - a.pad.top + extent
-        return max(0, begin), min(height, end)
+    in_row, out_row = x.type.nbytes // x.type.shape[1], y.type.nbytes // height
 
     def cut(first: int, last: int) -> Part:
-        begin, end = rows_read(first, last)
-        top = begin - (first * stride - a.pad.top)
-        bottom = (last - 1) * stride - a.pad.top + extent - end
-        pad = replace(a.pad, top=top, bottom=bottom)
+        read = rows_read(node, first, last)
+        assert read is not None
         changed = {
-            x: (_piece(x, (1, end - begin, width, channels)), begin * in_row),
+            x: (_piece(x, (1, read.end - read.begin, *x.type.shape[2:])), read.begin * in_row),
             y: (_piece(y, (1, last - first, *y.type.shape[2:])), first * out_row),
         }
-        own = {"pad": pad, **({"counted": pad} if hasattr(a, "counted") and counted == a.pad else {})}
-        return _part(match, changed, replace(a, **own))
+        return _part(match, changed, read.attrs)
 
-    def is_aligned(row: int) -> bool:
-        begin, _ = rows_read(row, y.type.shape[1])
-        return (begin * in_row) % _ALIGNMENT == 0 and (row * out_row) % _ALIGNMENT == 0
+    def divides(row: int) -> bool:
+        """Both parts read something else than padding, and begin at words."""
+        first, second = rows_read(node, 0, row), rows_read(node, row, height)
+        if first is None or second is None:
+            return False
+        return (second.begin * in_row) % ALIGNMENT == 0 and (row * out_row) % ALIGNMENT == 0
 
-    def has_input(row: int) -> bool:
-        """Both parts read something else than padding."""
-        first, second = rows_read(0, row), rows_read(row, y.type.shape[1])
-        return first[0] < first[1] and second[0] < second[1]
-
-    rows = [r for r in range(1, y.type.shape[1]) if is_aligned(r) and has_input(r)]
-    return [(cut, [*rows, y.type.shape[1]])] if rows else []
+    rows = [r for r in range(1, height) if divides(r)]
+    return [(cut, [*rows, height])] if rows else []
 
 
 def _by_pixels(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
@@ -191,7 +180,7 @@ def _by_pixels(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
         return _part(match, changed, node.attrs)
 
     def is_aligned(pixel: int) -> bool:
-        return all(pixel * v.type.shape[3] * v.type.dtype.bytes % _ALIGNMENT == 0 for v in (x, y))
+        return all(pixel * v.type.shape[3] * v.type.dtype.bytes % ALIGNMENT == 0 for v in (x, y))
 
     ends = [p for p in range(1, pixels) if is_aligned(p)]
     return [(cut, [*ends, pixels])] if ends else []
@@ -234,5 +223,5 @@ def _by_elements(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
         changed = {v: (_piece(v, (last - first,)), first * v.type.dtype.bytes) for v in values}
         return _part(match, changed, node.attrs)
 
-    middle = size // 2 // _ALIGNMENT * _ALIGNMENT
+    middle = size // 2 // ALIGNMENT * ALIGNMENT
     return [(cut, [middle, size])] if middle else []

@@ -146,6 +146,20 @@ class StateBuffer:
     initial: ConstantArray | None
 
 
+@dataclass(frozen=True)
+class InBands:
+    """A stage that is computed in ``count`` bands of rows, so that the arena has ``arena_before`` bytes no longer.
+
+    ``nodes``: names of the operators. ``macs`` of a run without bands; ``recomputed`` are added to them.
+    """
+
+    count: int
+    nodes: tuple[str, ...]
+    macs: int
+    recomputed: int
+    arena_before: int
+
+
 @dataclass
 class Program:
     """What ``emit_c`` writes.
@@ -157,11 +171,13 @@ class Program:
         headers: runtime headers that the rendered kernels need.
         storage: for each value that lives in the arena, the name of its request in ``plan``.
         held: for each value that lives in the state struct, its byte offset there.
+        shifts: for a value that is a part of another one's bytes, the byte of that one where it begins.
         left_out: results of which nothing is stored, as nothing reads them.
         borrowed: for each value that lives in a buffer of the caller's, the port of that buffer.
         ram_budget: bytes of constants and code that may be placed in RAM; those that are stand in ``placed``.
         io: ``arena`` (inputs and outputs inside the arena) or ``caller`` (buffers of the caller's own).
         cores: how many may share a run.
+        in_bands: the stage that RAM asks to be computed in bands, where there is one.
     """
 
     graph: Graph
@@ -181,11 +197,13 @@ class Program:
     states: list[StateBuffer] = field(default_factory=list)
     storage: dict[Value, str] = field(default_factory=dict)
     held: dict[Value, int] = field(default_factory=dict)
+    shifts: dict[Value, int] = field(default_factory=dict)
     left_out: set[Value] = field(default_factory=set)
     borrowed: dict[Value, Port] = field(default_factory=dict)
     plan: ArenaPlan = field(default_factory=lambda: ArenaPlan({}, 0, 0))
     ram_budget: int = 0
     placed: list[Placed] = field(default_factory=list)
+    in_bands: InBands | None = None
 
     @property
     def weights_bytes(self) -> int:
@@ -228,4 +246,4 @@ class Program:
 
     def offset(self, value: Value) -> int:
         """Byte offset of a value in the arena."""
-        return self.plan.offsets[self.storage[value]]
+        return self.plan.offsets[self.storage[value]] + self.shifts.get(value, 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from burnc.codegen.arena import Pair
 from burnc.codegen.names import UniqueNames, comment_text, short_identifier
 from burnc.codegen.program import ConstantArray, Program, StateBuffer
+from burnc.codegen.views import Views
 from burnc.ir import Builder, Graph, Node, State, Value
 from burnc.ops import operators, spec_of
 from burnc.ops.reshape import ReshapeAttrs
@@ -33,8 +35,8 @@ def copy_states(graph: Graph) -> dict[Node, State | None]:
 
 
 def _source(value: Value) -> Value:
-    """The value whose bytes a chain of reshapes hands on."""
-    while value.producer is not None and spec_of(value.producer).view:
+    """The value whose bytes a chain of reshapes and slices hands on."""
+    while value.producer is not None and (spec_of(value.producer).view or value.producer.op == "slice"):
         value = value.producer.input(0)
     return value
 
@@ -67,18 +69,15 @@ def place_states(program: Program, unique: UniqueNames) -> None:
 
 
 def is_written_in_place(
-    program: Program, state: State, views: Mapping[Value, Value],
-    overlaps: Sequence[tuple[int, Value, Value, int | None]],
+    program: Program, state: State, views: Views,
+    overlaps: Sequence[Pair],
 ) -> bool:  # fmt: skip
     """Whether the value may be made in the state's own place: nothing reads the old one then or later.
 
     The step that makes it may read the old one where its kernel is known to read each element before it writes it.
     """
-
-    def root(value: Value) -> Value:
-        return views.get(value, value)
-
-    base, graph = root(state.write), program.graph
+    root, graph = views.root, program.graph
+    base = root(state.write)
     if base.is_constant or base in graph.given or base in program.held or base in map(root, graph.outputs):
         return False
     made = next((i for i, step in enumerate(program.steps) if base in step.node.outputs), None)
@@ -88,7 +87,7 @@ def is_written_in_place(
     nodes = program.steps[made].nodes
     for node in graph.nodes:
         reads = [v for v in node.present_inputs if root(v) is state.read]
-        if not reads or node in early or all(v in views for v in node.outputs):
+        if not reads or node in early or node in views.steps:
             continue
         safe = [o for o in overlaps if o[0] == made and root(o[1]) is state.read and o[2] is base and not o[3]]
         if node not in nodes or len(safe) < len([v for n in nodes for v in n.present_inputs if root(v) is state.read]):

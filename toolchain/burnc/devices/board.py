@@ -20,6 +20,7 @@ class BoardBackend(Backend):
     Args:
         board: one that burnc can emulate, or its key or alias.
         cores: how many share a run.
+        max_ram: bytes of RAM that a model may take (LowerOptions).
     """
 
     name = "board"
@@ -33,6 +34,7 @@ class BoardBackend(Backend):
         profile: bool = True,
         ram_budget: int | None = None,
         cores: int = 1,
+        max_ram: int | None = None,
     ) -> None:
         self.board = load_board(board) if isinstance(board, str) else board
         self.name = self.board.key
@@ -40,6 +42,7 @@ class BoardBackend(Backend):
         self._profile = profile
         self._ram_budget = ram_budget
         self._cores = cores
+        self._max_ram = max_ram
 
     def supports(self, node: Node) -> Support:
         return has_kernel(node)
@@ -53,7 +56,9 @@ class BoardBackend(Backend):
         """
         self.require_support(graph)
         tapped = with_outputs(graph, keep)
-        options = LowerOptions(name=graph.name, optimize=self._optimize, ram_budget=self._ram_budget, cores=self._cores)
+        options = LowerOptions(
+            graph.name, optimize=self._optimize, ram_budget=self._ram_budget, cores=self._cores, max_ram=self._max_ram
+        )
         program = lower(tapped, self.board, options)
         return BoardExecutable(self.board, tapped, program, self._profile)
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from burnc.memory.lifetimes import Overlap, Overlaps, Request, aligned, by_pair, lower_bound
+from burnc.memory.lifetimes import Overlap, Overlaps, Piece, Request, aligned, by_pair, lower_bound
 
 TRIES = 2000
 COMPARISONS = 4_000_000  # of two requests, in all tries together: a second at most
@@ -74,14 +74,39 @@ def _forbidden_ranges(requests: Sequence[Request], pairs: Overlaps) -> list[list
 
 def _forbidden(request: Request, other: Request, overlap: Overlap | None) -> list[tuple[int, int]]:
     """The open intervals of offsets from the other's that the request may not take."""
-    low, high = -request.bytes, other.bytes
-    if overlap is None:
+    is_output = overlap is not None and overlap.output == request.name
+    found = [
+        interval
+        for mine in request.needed
+        for piece in other.needed
+        if mine.meets(piece)
+        for interval in _apart(mine, piece, overlap, is_output=is_output)
+    ]
+    return _joined(found)
+
+
+def _apart(mine: Piece, other: Piece, overlap: Overlap | None, *, is_output: bool) -> list[tuple[int, int]]:
+    low, high = other.begin - mine.end, other.end - mine.begin
+    if overlap is None or not (other.last == mine.first if is_output else mine.last == other.first):
         return [(low, high)]
     if overlap.distance is None:
         return [(low, 0), (0, high)]
-    if overlap.output == request.name:
+    if is_output:
         return [(max(low, -overlap.distance), high)]
     return [(low, min(high, overlap.distance))]
+
+
+def _joined(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Fewer intervals with the same numbers in them."""
+    if len(intervals) < 2:
+        return intervals
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(pair for pair in intervals if pair[0] < pair[1]):
+        if joined and low < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(high, joined[-1][1])
+        else:
+            joined.append((low, high))
+    return joined
 
 
 def _search(

@@ -18,8 +18,8 @@ def widest_gap(
     Args:
         without: names of requests that do not count.
     """
-    live = [r for r in requests if r.first <= step <= r.last and r.name not in without]
-    taken = sorted((plan.offsets[r.name], plan.offsets[r.name] + r.bytes) for r in live)
+    live = [(r, p) for r in requests if r.name not in without for p in r.needed if p.first <= step <= p.last]
+    taken = sorted((plan.offsets[r.name] + p.begin, plan.offsets[r.name] + p.end) for r, p in live)
     best, end = (0, 0), 0
     for first, last in [*taken, (plan.bytes, plan.bytes)]:
         begin = aligned(end, _ALIGNMENT)

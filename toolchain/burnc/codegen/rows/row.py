@@ -20,11 +20,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Constants:
-    """A node, equal to all that have its constants and quantization: the whole of a layer and parts of it."""
+    """A node, equal to all that have its constants and quantization: a layer, parts of it, and both in other graphs."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        inputs = tuple(v if v is None or v.is_constant else v.type.quant for v in node.inputs)
+        self._held = [v.data for v in node.present_inputs]  # so that no other array gets the identity of one of them
+        inputs = tuple(None if v is None else (v.type.quant, id(v.data)) for v in node.inputs)
         self._key = (node.op, *_activation(node), node.rounding, inputs, node.outputs[0].type.quant)
 
     def __hash__(self) -> int:
