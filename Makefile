@@ -3,6 +3,7 @@
 #   make lint   style, types, layers, licences        make conformance  every operator on every backend
 #   make bench  the measured figures                  make card         train, flash and validate: the whole card
 #   make bench-mcu  cycles and bytes on chips         make bench-operators  what is taken, and whether it is right
+#   make bench-long-tail  rendered operators beside loops by hand
 #   make docs   write the generated pages again       make lock         choose the newest dependencies
 #   make pytorch  PyTorch's exporters of today, at every opset, against PyTorch (a large download)
 #   make clean  remove everything that set-up and builds made
@@ -20,10 +21,10 @@ BENCH_ARGS ?=
 
 C_FILES = $(shell find runtime_c boards -name '*.[ch]')
 
-.PHONY: help demo test lint format conformance bench bench-mcu bench-operators card docs pytorch lock clean
+.PHONY: help demo test lint format conformance bench bench-mcu bench-long-tail bench-operators card docs pytorch lock clean
 
 help:
-	@sed -n '2,8s/^# *//p' Makefile
+	@sed -n '2,9s/^# *//p' Makefile
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -70,6 +71,10 @@ bench: .venv/ready-debian .venv/ready-dev
 bench-mcu: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
 	$(BIN)/python benchmarks/mcu.py $(BENCH_ARGS)
+
+bench-long-tail: .venv/ready-debian .venv/ready-dev
+	@$(MAKE) --no-print-directory .venv/ready-emulator
+	$(BIN)/python benchmarks/long_tail.py $(BENCH_ARGS)
 
 bench-operators: .venv/ready-debian .venv/ready-dev
 	@$(MAKE) --no-print-directory .venv/ready-emulator
