@@ -24,6 +24,7 @@ from burnc.ir import Array, Builder, DType, Graph, QuantParams, TensorType, prin
 from burnc.ops import operators
 from burnc.ops.concat import ConcatAttrs
 from burnc.ops.reshape import ReshapeAttrs
+from burnc.ops.slice import SliceAttrs
 from burnc.passes import RemoveDeadCode, run_passes
 from requirements import requires, requires_package
 
@@ -66,7 +67,22 @@ def swapping() -> Graph:
     return graph
 
 
-GRAPHS = {graph.name: graph for graph in (running_sum(), delay_line(), swapping())}
+def windows() -> Graph:
+    """A window moves on; other states hold a part of what it was, and a part of what is made of it."""
+    graph = Graph("windows")
+    b = Builder(graph, operators())
+    x = b.input("x", VECTOR)
+    window = b.state("window", TensorType(DType.FLOAT32, (9,)), np.arange(9, dtype=np.float32))
+    oldest, middle = (b.state(name, TensorType(DType.FLOAT32, (1, 3))) for name in ("oldest", "middle"))
+    graph.outputs = [b.node("mul", [oldest.read, middle.read], outputs=["y"])]
+    window.write = b.node("concat", [b.node("slice", [window.read], SliceAttrs((3,), (6,))), x], ConcatAttrs(0))
+    doubled = b.node("add", [window.write, window.write])
+    for state, value, start in ((oldest, window.read, 0), (middle, doubled, 3)):
+        state.write = b.node("reshape", [b.node("slice", [value], SliceAttrs((start,), (3,)))], ReshapeAttrs((1, 3)))
+    return graph
+
+
+GRAPHS = {graph.name: graph for graph in (running_sum(), delay_line(), swapping(), windows())}
 INPUTS = [{"x": np.array(x, np.float32)} for x in ([1, 2, 3], [10, 20, 30], [-1, 0, 1], [5, 5, 5])]
 
 

@@ -78,6 +78,8 @@ def is_written_in_place(
     """
     root, graph = views.root, program.graph
     base = root(state.write)
+    if base.type.nbytes != state.write.type.nbytes:
+        return False  # it is a part of something else
     if base.is_constant or base in graph.given or base in program.held or base in map(root, graph.outputs):
         return False
     made = next((i for i, step in enumerate(program.steps) if base in step.node.outputs), None)
