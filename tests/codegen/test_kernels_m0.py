@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from burnc.backends import device
 from burnc.boards import load_board
+from burnc.codegen import arena
+from burnc.codegen import lower as lowering
+from burnc.codegen.arena import scratch_request
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.rows.linear_sums_s8 import fit_linear_form
-from burnc.devices.board import BoardBackend
+from burnc.devices.board import BoardBackend, BoardExecutable
+from burnc.errors import SimulationError
 from burnc.ir import Graph
+from burnc.memory import ArenaPlan, Request
 from burnc_host.c import CExecutable
 from codegen.layer_nets import RELU, Layers, hard_inputs, without_rows
 from requirements import requires
 
 HOST = load_board("host")
+GAP = 64
 M0 = LowerOptions(name="host_model", core="cortex-m0plus", optimize="speed")
 
 
@@ -130,6 +139,50 @@ def test_the_assembly(net):
     executable = BoardBackend("pico", optimize="speed").compile(net)
     assert_as_the_reference(net, executable)
     executable.close()
+
+
+def apart(requests: Sequence[Request], overlaps: object) -> ArenaPlan:
+    """Nothing shares a byte, and a gap follows whatever it is that is placed."""
+    del overlaps
+    offsets, end = {}, 0
+    for request in requests:
+        offsets[request.name] = end
+        end += -(-request.bytes // 8) * 8 + GAP
+    return ArenaPlan(offsets, end, end)
+
+
+def guards_of(executable: BoardExecutable) -> list[tuple[int, int]]:
+    """The addresses of the gaps."""
+    plan = executable.program.plan
+    with executable.firmware.elf.open("rb") as file:
+        (symbol,) = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name("arena")
+    begin = symbol["st_value"]
+    sizes = {executable.program.storage[v]: v.type.nbytes for v in executable.program.storage}
+    sizes |= {scratch_request(i): step.scratch_bytes for i, step in enumerate(executable.program.steps)}
+    ends = [*sorted(plan.offsets.values())[1:], plan.bytes]
+    places = sorted((at, at + sizes[name]) for name, at in plan.offsets.items())
+    return [(begin + last, begin + following) for (_, last), following in zip(places, ends, strict=True)]
+
+
+@each
+@requires("arm compiler", "node", "rp2040js")
+def test_the_assembly_stays_within_its_buffers(net, monkeypatch):
+    monkeypatch.setattr(arena, "plan_arena", apart)
+    monkeypatch.setattr(lowering, "widest_gap", lambda *_, **__: (0, 0))
+    executable = BoardBackend("pico", optimize="speed").compile(net)
+    executable.guards = guards_of(executable)
+    assert len(executable.guards) > 3
+    assert_as_the_reference(net, executable)
+    executable.close()
+
+
+@requires("arm compiler", "node", "rp2040js")
+def test_a_guard_is_seen(monkeypatch):
+    monkeypatch.setattr(arena, "plan_arena", apart)
+    executable = BoardBackend("pico", optimize="speed").compile(sums())
+    executable.guards = [(first - 1, end) for first, end in guards_of(executable)]
+    with pytest.raises(SimulationError, match="guarded-memory"):
+        executable.run(next(iter(hard_inputs(executable.graph))))
 
 
 def test_a_linear_form_is_found_only_where_it_is_exact():

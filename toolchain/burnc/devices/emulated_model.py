@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,9 +28,11 @@ class EmulatedModel(ServedModel):
 
     Attributes:
         flash_cache: whether the next session charges the cycles of the board's flash cache.
+        guards: addresses that the next session forbids, where the emulator can (``open_simulator``).
     """
 
     flash_cache = False
+    guards: Sequence[tuple[int, int]] = ()
 
     def __init__(self, board: Board, graph: Graph, layer_count: int, build: Callable[[Path], Firmware]) -> None:
         super().__init__(board, graph)
@@ -43,7 +45,7 @@ class EmulatedModel(ServedModel):
 
     def connect(self) -> Client:
         """Start the emulator."""
-        simulator = open_simulator(self.board, self.firmware.elf, with_flash_cache=self.flash_cache)
+        simulator = open_simulator(self.board, self.firmware.elf, with_flash_cache=self.flash_cache, guards=self.guards)
         self._stop = weakref.finalize(self, simulator.close)
         self._layer_counts, self.unit = simulator.layer_counts, simulator.unit
         client = simulator.client()

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -69,6 +69,8 @@ class SimulatedRp2040:
         silence_limit_s: seconds of wall-clock time the firmware may take to answer what was written.
         flash_file: keeps the flash, which then outlives this object: the file is taken up where it is there, else
             begun with ``firmware``. Every change reaches it at once.
+        guards: (first, end) addresses in RAM; a load or store that touches one is a fault (for tests), once the
+            host has written something.
         power_fails_at: 3.25 makes the power fail when a quarter of the third flash operation is done (for tests).
 
     Raises:
@@ -89,6 +91,7 @@ class SimulatedRp2040:
         silence_limit_s: float = 60.0,
         flash_file: Path | None = None,
         power_fails_at: float | None = None,
+        guards: Sequence[tuple[int, int]] = (),
     ) -> None:
         if not firmware.is_file():
             raise InputError("there is no firmware to simulate", where=str(firmware))
@@ -100,6 +103,7 @@ class SimulatedRp2040:
             "flashFile": None if flash_file is None else str(flash_file.resolve()),
             "flashCache": None if flash_cache is None else asdict(flash_cache),
             "powerFailsAt": power_fails_at,
+            "guards": list(guards),
         }
         command = [str(node or find_nodejs().node), str(_SERVER), json.dumps(settings)]
         environment = {**os.environ, "BURNC_RP2040JS": str(package or obtain_package())}
@@ -371,6 +375,7 @@ class _Wishes:
     silence_limit_s: float
     flash_file: Path | None
     power_fails_at: float | None
+    guards: Sequence[tuple[int, int]]
 
 
 def _open_rp2040js(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
@@ -384,12 +389,15 @@ def _open_rp2040js(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
         silence_limit_s=wishes.silence_limit_s,
         flash_file=wishes.flash_file,
         power_fails_at=wishes.power_fails_at,
+        guards=wishes.guards,
     )
 
 
 def _open_qemu(board: Board, firmware: Path, wishes: _Wishes) -> Simulator:
-    if wishes.with_flash_cache or wishes.flash_file is not None or wishes.power_fails_at is not None:
-        raise BoardError("the emulator qemu has no flash of its own: no cache, no file", where=f"board {board.key}")
+    if wishes.with_flash_cache or wishes.flash_file is not None or wishes.power_fails_at is not None or wishes.guards:
+        raise BoardError(
+            "the emulator qemu has no flash of its own (no cache, no file) and no guards", where=f"board {board.key}"
+        )
     machine = read_machine(board.sim_options, f"board {board.key}")
     return SimulatedQemu(firmware, machine, silence_limit_s=wishes.silence_limit_s)
 
@@ -408,12 +416,13 @@ def open_simulator(
     silence_limit_s: float = 60.0,
     flash_file: Path | None = None,
     power_fails_at: float | None = None,
+    guards: Sequence[tuple[int, int]] = (),
 ) -> Simulator:
     """Starts ``firmware`` on the emulator that the board names.
 
     Args:
         with_flash_cache: charge the cycles of the board's flash cache, instead of none, for reading flash.
-        silence_limit_s, flash_file, power_fails_at: as ``SimulatedRp2040``.
+        silence_limit_s, flash_file, power_fails_at, guards: as ``SimulatedRp2040``.
 
     Raises:
         BoardError: burnc has no emulator for the board, or its file or emulator lacks what was asked for.
@@ -426,5 +435,5 @@ def open_simulator(
             where=f"sim.engine: {board.sim_engine or 'none'}",
             hint=f"there are emulators for: {', '.join(sorted(_ENGINES))}",
         )
-    wishes = _Wishes(with_flash_cache, silence_limit_s, flash_file, power_fails_at)
+    wishes = _Wishes(with_flash_cache, silence_limit_s, flash_file, power_fails_at, guards)
     return open_it(board, firmware, wishes)

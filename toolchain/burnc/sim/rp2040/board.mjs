@@ -5,6 +5,7 @@ import { BootRom, Core1Launcher, romImage } from './bootrom.mjs';
 import { Core } from './core.mjs';
 import { Fault, FaultKind, faultReport } from './faults.mjs';
 import { FlashCache } from './flash_cache.mjs';
+import { GuardedCore } from './guarded_core.mjs';
 import { Memory } from './memory.mjs';
 import { Ports } from './ports.mjs';
 import { FlashChip, SerialFlash } from './serial_flash.mjs';
@@ -31,13 +32,14 @@ const WARNINGS_KEPT = 20;
 export class Board {
   /**
    * @param {{image: string, flashBytes: number, flashFile: string?, flashCache: object?, powerFailsAt: number?,
-   *   onEvent: (event: object) => void}} options power fails at 3.25, say, when a quarter of the third flash operation is done
+   *   guards: number[][]?, onEvent: (event: object) => void}} options power fails at 3.25, say, when a quarter of the third flash operation is done
    */
-  constructor({ image, flashBytes, flashFile = null, flashCache = null, powerFailsAt = null, onEvent }) {
+  constructor({ image, flashBytes, flashFile = null, flashCache = null, powerFailsAt = null, guards = [], onEvent }) {
     this.memory = new Memory(flashBytes);
     if (flashFile === null) this.memory.loadImage(image);
     else this.memory.keepFlashIn(flashFile, image);
     this.powerFailsAt = powerFailsAt;
+    this.guards = guards; // [first, end) addresses in RAM that no core may touch
     this.flashCache = flashCache === null ? null : new FlashCache(flashCache);
     this.flashChip = new FlashChip();
     this.uart = new UartLink();
@@ -85,7 +87,7 @@ export class Board {
     // Core 1 sees the same chip except for what each core has of its own.
     const bus1 = Object.create(chip);
     this.cores = [chip, bus1].map((bus, id) => {
-      const core = new Core(bus, id, this);
+      const core = this.guards.length > 0 ? new GuardedCore(bus, id, this) : new Core(bus, id, this);
       bus.core = core;
       bus.ppb = new PrivatePeripherals(bus, `PPB${id}`, core);
       return core;

@@ -15,6 +15,7 @@ export const FaultKind = Object.freeze({
   notThumb: 'branch-to-arm-state',
   undefinedInstruction: 'undefined-instruction',
   breakpoint: 'breakpoint',
+  guarded: 'guarded-memory', // bytes that a test has forbidden
   unsupported: 'not-emulated', // correct code perhaps, but this emulator cannot carry it faithfully
 });
 

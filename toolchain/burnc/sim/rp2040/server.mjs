@@ -1,5 +1,5 @@
 // node server.mjs SETTINGS: runs a firmware image and bridges its UART0 to stdin and stdout (channel.mjs). SETTINGS is
-// the JSON object {image, flashBytes, flashFile, flashCache, powerFailsAt}, see Board. Ends when stdin closes.
+// the JSON object {image, flashBytes, flashFile, flashCache, powerFailsAt, guards}, see Board. Ends when stdin closes.
 import { Board } from './board.mjs';
 import { CONTROL, UART, listen, send, sendEvent } from './channel.mjs';
 

@@ -10,6 +10,7 @@ export class UartLink {
     this.incoming = [];
     this.next = 0; // index of the first byte in `incoming` that the UART has not taken
     this.outgoing = [];
+    this.heard = false; // whether the UART has taken a byte from the host
     this.emptyPolls = 0; // how often the firmware has looked for a byte and found none
   }
 
@@ -38,6 +39,7 @@ export class UartLink {
   refill() {
     const { uart } = this;
     while (this.next < this.incoming.length && uart.enabled && uart.rxEnabled && !uart.rxFIFO.full) {
+      this.heard = true;
       uart.feedByte(this.incoming[this.next++]);
     }
   }
