@@ -19,9 +19,9 @@ from burnc.passes import JoinTables
 # How many stages are looked at, how many ways to divide them are planned roughly, and how many lowered.
 _STAGES = 200
 _PLANNED = 1000
-_LOWERED = 12
+_LOWERED = 24
 # Of those that fit so many are compared.
-_COMPARED = 2
+_COMPARED = 6
 # A call with its parameters, in cycles.
 _CALL_CYCLES = 400.0
 
