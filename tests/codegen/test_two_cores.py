@@ -14,15 +14,18 @@ from burnc.backends.model_inputs import random_inputs
 from burnc.boards import load_board
 from burnc.codegen.emit_c import emit_c
 from burnc.codegen.lower import LowerOptions, lower
+from burnc.codegen.placement import ASSEMBLY_BYTES
 from burnc.codegen.program import Slice
+from burnc.compilers.cores import core_flags
 from burnc.devices.board import BoardBackend
 from burnc.errors import BoardError
 from burnc.ir import Graph
-from codegen.exported import STRICT, Exported, graph_of, run_driver, run_tool, write
+from codegen.exported import ROOT, STRICT, Exported, graph_of, run_driver, run_tool, write
 from codegen.layer_nets import RELU, Layers, hard_inputs
 from requirements import requires
 
 PICO = load_board("pico")
+THUMB = core_flags("cortex-m0plus").gcc_flags
 
 # The helper is a thread. It is always there, or comes late and stays away now and then, or there is none.
 _DRIVER = """\
@@ -177,6 +180,16 @@ def test_kernels_of_two_cores_lie_in_ram():
     for cores, budget, section in ((2, None, ".time_critical."), (2, 0, ".text."), (1, None, ".text.")):
         program = lower(graph_of("kws"), PICO, LowerOptions("m", cores=cores, ram_budget=budget))
         assert f".section {section}m_dot_pairs_s8_m0," in emit_c(program)["m_dot_pairs_s8_m0.S"]
+
+
+@requires("arm-none-eabi-gcc")
+def test_sizes_of_functions_in_assembly(tmp_path):
+    """As reports say that they take RAM; those without a size are for other cores."""
+    for source in sorted((ROOT / "runtime_c/src").glob("*.S")):
+        made = tmp_path / f"{source.stem}.o"
+        run_tool("arm-none-eabi-gcc", *THUMB, "-c", source, f"-I{ROOT}/runtime_c/include", "-o", made)
+        size = int(run_tool("arm-none-eabi-size", made).split()[6])
+        assert size == ASSEMBLY_BYTES.get(source.stem, 0), source.name
 
 
 @requires("arm compiler", "node", "rp2040js")

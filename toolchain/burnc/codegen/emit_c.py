@@ -23,7 +23,7 @@ from burnc.codegen.program import (
     StateBuffer,
     Step,
 )
-from burnc.codegen.runtime_files import assembly_of, called_functions, rename_symbols, runtime_files
+from burnc.codegen.runtime_files import called_functions, rename_symbols, runtime_files
 from burnc.codegen.self_test import render_self_test, self_test_parameters
 from burnc.ir import DType, TensorType, Value
 from burnc.ir.metadata import SOURCE
@@ -68,8 +68,9 @@ def emit_c(program: Program) -> dict[str, str]:
     extra = {"status.h"} | ({"ram.h"} if in_ram else set()) | ({"cores.h"} if program.cores > 1 else set())
     runtime = runtime_files(prefix, functions, headers | extra)
     kernels = [placed.item.name for placed in program.placed if isinstance(placed.item, Kernel)]
-    for name in {file for kernel in kernels for file in assembly_of(prefix, kernel)}:
-        runtime[name] = _in_ram(runtime[name])
+    for name in kernels:
+        file = f"{rename_symbols(name, prefix)}.S"
+        runtime[file] = _in_ram(runtime[file])
     context = {**_context(program, sorted(headers)), "self_test": rename_symbols(self_test, prefix)}
     return {
         f"{prefix}.h": _render("model.h.jinja", context),

@@ -18,6 +18,16 @@ _SHARE_OF_RAM = 0.55
 _LEAST_SHARE_OF_RUN = 1 / 6000
 # What two cores lose by fetching the instructions of one kernel through one cache. Seen on the emulated RP2040.
 _SHARE_LOST_AT_FETCH = 0.05
+# Of the functions in assembly for the Cortex-M0+, as they are assembled.
+ASSEMBLY_BYTES = {
+    "burnc_add_linear_s8": 132,
+    "burnc_depthwise_pairs_s8_m0": 1180,
+    "burnc_depthwise_rows_s8_m0": 608,
+    "burnc_dot_pairs_s8_m0": 1636,
+    "burnc_dot_quads_s8_m0": 2220,
+    "burnc_pack_pairs_s8_m0": 168,
+    "burnc_pack_words_s8_m0": 104,
+}
 # Of the run function and a parameter struct, for each step.
 _CALL_BYTES = 100
 
@@ -88,13 +98,17 @@ def _savings(steps: Sequence[Step], cache: Cache) -> dict[Item, float]:
 
 
 def _kernel_savings(program: Program) -> dict[Item, float]:
-    """Cycles that two cores lose at each kernel in assembly, in flash: banks of RAM can be read side by side."""
+    """Cycles that two cores lose at each function in assembly, in flash: banks of RAM can be read side by side."""
     savings: dict[Item, float] = {}
     for step in program.steps:
         if step.second is not None and step.call.function not in program.functions:
-            kernel = Kernel(step.call.function, step.kernel_bytes)
-            savings[kernel] = savings.get(kernel, 0.0) + _SHARE_LOST_AT_FETCH * step.cycles
-    return {kernel: saved for kernel, saved in savings.items() if assembly_of(program.prefix, kernel.name)}
+            names = [name for name in assembly_of(step.call.function) if name in ASSEMBLY_BYTES]
+            kernels = [Kernel(name, ASSEMBLY_BYTES[name]) for name in names]
+            total = sum(kernel.bytes for kernel in kernels)
+            for kernel in kernels:
+                share = kernel.bytes / total * _SHARE_LOST_AT_FETCH
+                savings[kernel] = savings.get(kernel, 0.0) + share * step.cycles
+    return savings
 
 
 def _step_waits(steps: Sequence[Step], in_flash: Sequence[Sequence[Item]], cache: Cache) -> list[float]:

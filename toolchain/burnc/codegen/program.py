@@ -44,7 +44,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The code of a runtime kernel, and about what it takes."""
+    """A runtime function in assembly, and what it takes."""
 
     name: str
     bytes: int

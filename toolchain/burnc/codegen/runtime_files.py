@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 from burnc.errors import BurncError
 from burnc.resources import data_folder
@@ -46,9 +47,11 @@ def runtime_files(prefix: str, functions: Iterable[str], headers: Iterable[str])
     return files
 
 
-def assembly_of(prefix: str, function: str) -> list[str]:
-    """The names of the assembler files that a runtime function and those it calls have."""
-    return [name for name in runtime_files(prefix, [function], []) if name.endswith(".S")]
+@cache
+def assembly_of(function: str) -> Sequence[str]:
+    """The names of the functions in assembly among a runtime function and those it calls."""
+    files = runtime_files("burnc", [function], [])
+    return tuple(name.removesuffix(".S") for name in files if name.endswith(".S"))
 
 
 def _with_origin(text: str, path: str) -> str:
