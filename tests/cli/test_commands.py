@@ -194,6 +194,12 @@ class TestBench:
         assert (answer["suite"], row["unit"], row["bit_exact"], row["why"]) == ("mcu", "instructions", True, "")
         assert 0 < row["arena_bytes"] < row["ram_bytes"]
 
+    @requires("qemu-system-arm", "arm compiler")
+    def test_floats_are_right_within_tolerance(self, burnc, tiny):
+        (row,) = burnc("bench", tiny, "--board", "cortex-m4", "--json").json["rows"]
+        assert (row["bit_exact"], row["right"]) == (False, True)
+        assert "within tolerance" in burnc("bench", tiny, "--board", "cortex-m4").stdout
+
     def test_a_board_whose_emulator_is_missing_is_named(self, burnc, monkeypatch):
         monkeypatch.setenv("PATH", "/nowhere")
         answer = burnc("bench", HELLO, "--board", "cortex-m4", "--json").json

@@ -14,12 +14,15 @@ from burnc.ir import Array
 def equals_tflite_micro(
     path: Path, runs: Sequence[Mapping[str, Array]], outputs: Mapping[str, Array | str]
 ) -> bool | None:
-    """Whether TensorFlow Lite Micro gives the same outputs; None where it is not installed."""
+    """Whether TensorFlow Lite Micro gives the same outputs; None where it is missing or refuses the model."""
     if importlib.util.find_spec("tflite_micro") is None:
         return None
     from tflite_micro.python.tflite_micro import runtime
 
-    interpreter = runtime.Interpreter.from_bytes(path.read_bytes())
+    try:
+        interpreter = runtime.Interpreter.from_bytes(path.read_bytes())
+    except RuntimeError:
+        return None
     (stacked,) = outputs.values()
     for arrays, got in zip(runs, np.asarray(stacked), strict=True):
         for index, array in enumerate(arrays.values()):

@@ -87,7 +87,7 @@ def _show(report: BenchReport) -> None:
                 figure(row.ram_bytes),
                 figure(row.arena_bytes),
                 figure(row.stack_bytes),
-                row.why or ("bit-exact" if row.bit_exact else "DIFFER"),
+                row.why or ("bit-exact" if row.bit_exact else "within tolerance" if row.right else "DIFFER"),
             )
             for row in report.rows
         ],
