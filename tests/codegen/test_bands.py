@@ -169,6 +169,10 @@ def test_the_least_that_was_found_is_named() -> None:
     with pytest.raises(DoesNotFitError, match="does not fit 300 bytes of RAM") as caught:
         lower(random_net(16), PICO, LowerOptions("net", max_ram=300))
     assert "the least that was found is" in caught.value.where
+    assert "--io caller" in caught.value.hint
+    with pytest.raises(DoesNotFitError) as caught:
+        lower(random_net(16), PICO, LowerOptions("net", io="caller", max_ram=30))
+    assert "--io caller" not in caught.value.hint
 
 
 def small_board(ram: int) -> Board:

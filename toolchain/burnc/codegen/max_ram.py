@@ -78,10 +78,11 @@ def _divided(graph: Graph, division: _Division, whole: Program, lower: Callable[
 
 def _refuse(least: Program, whole: Program, limit: int) -> NoReturn:
     bands = f", with {least.in_bands.count} bands" if least.in_bands else ""
+    elsewhere = ", or keep inputs and outputs in buffers of your own (`--io caller`)" if whole.io == "arena" else ""
     raise DoesNotFitError(
         f"{whole.prefix} does not fit {limit} bytes of RAM",
         where=f"it takes {ram_bytes(whole)} bytes; the least that was found is {ram_bytes(least)}{bands}",
-        hint="choose a smaller model or input, or keep inputs and outputs in buffers of your own (`--io caller`)",
+        hint=f"choose a smaller model or input{elsewhere}",
     )
 
 
