@@ -18,6 +18,7 @@ from figures import Figure, report
 
 import burnc
 from burnc.boards import load_board
+from burnc.codegen.choose import small_arena
 from burnc.codegen.lower import lower
 from burnc.devices.compare import differences
 from burnc.ir import Array
@@ -135,8 +136,11 @@ def exactness(name: str, model: Model) -> Iterator[Figure]:
 
 
 def arena_share(name: str, model: Model) -> Figure:
-    plan = lower(model.graph, load_board("pico")).plan
-    return Figure(f"{name}: arena", plan.bytes, 1.05 * plan.lower_bound + 64, "bytes")
+    """Against what must be alive at once; a small arena may grow for scratch that makes kernels faster."""
+    board = load_board("pico")
+    plan = lower(model.graph, board).plan
+    limit = max(1.05 * plan.lower_bound + 64, small_arena(board, 1))
+    return Figure(f"{name}: arena", plan.bytes, limit, "bytes")
 
 
 def tflm_differences(path: Path, *, on: str, count: int) -> Figure:
