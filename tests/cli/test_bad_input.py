@@ -105,6 +105,15 @@ class TestOperators:
         assert "not supported" in answer["error"]["what"]
 
 
+class TestWhatNeedsABoard:
+    @pytest.mark.parametrize("option", [("--cores", 2), ("--ram-budget", 0), ("--max-ram", 9000)])
+    def test_what_is_said_of_a_board_needs_one(self, refused, tiny, option):
+        assert "--board is needed" in refused("inspect", tiny, *option)
+
+    def test_a_folder_that_is_not_there_is_named(self, refused):
+        assert "nowhere is no folder" in refused("simulate", "nowhere")
+
+
 class TestDimensions:
     @pytest.fixture
     def open_model(self, files):

@@ -55,6 +55,8 @@ def command(
     from burnc import pipeline
     from burnc.model import load
 
+    if board is None and (ram_budget is not None or max_ram is not None or cores > 1):
+        raise click.UsageError("--ram-budget, --max-ram and --cores say something of a board: --board is needed")
     try:
         loaded = load(model, dims, batch=batch, **state_options())
         report = loaded.inspect(board, ram_budget=ram_budget, cores=cores, max_ram=max_ram)

@@ -100,7 +100,9 @@ def _simulate_model(
     from burnc.model import load
 
     if board is None:
-        raise click.UsageError("--board is needed to simulate a model file")
+        raise click.UsageError(
+            f"{model} is no folder of an exported project; to simulate a model file, --board is needed"
+        )
     load_board(board)
     loaded = load(model, dims, batch=batch, **state_options())
     runs = loaded.inputs(inputs)[:count] if inputs is not None else loaded.inputs(count or 1)

@@ -10,6 +10,7 @@ from typing import NoReturn
 from burnc.codegen.arena import Lives
 from burnc.codegen.bands import Band, Stage, bands_of, find_stages, in_bands
 from burnc.codegen.emit_c import arena_bytes
+from burnc.codegen.placement import LARGEST_GAP
 from burnc.codegen.program import InBands, Program
 from burnc.codegen.views import find_views
 from burnc.errors import DoesNotFitError
@@ -27,8 +28,9 @@ _CALL_CYCLES = 400.0
 
 
 def ram_bytes(program: Program) -> int:
-    """Bytes of RAM that a model takes, apart from its stack and from buffers of the caller's own."""
-    return arena_bytes(program) + program.state_bytes + program.placed_bytes
+    """Bytes of RAM that a model takes at most, apart from its stack and from buffers of the caller's own."""
+    gaps = LARGEST_GAP * len(program.placed)
+    return arena_bytes(program) + program.state_bytes + program.placed_bytes + gaps
 
 
 def within_ram(graph: Graph, limit: int, whole: Program, lower: Callable[[Graph], Program]) -> Program:

@@ -28,6 +28,8 @@ ASSEMBLY_BYTES = {
     "burnc_pack_pairs_s8_m0": 168,
     "burnc_pack_words_s8_m0": 104,
 }
+# What the linker may leave free before each of them.
+LARGEST_GAP = 3
 # Of the run function and a parameter struct, for each step.
 _CALL_BYTES = 100
 
@@ -61,8 +63,8 @@ def place(program: Program) -> None:
     # Of those that save alike, the large ones first: the small ones fill what is left.
     for item in sorted(savings, key=lambda i: (-round(savings[i] / max(1, bytes_of(i)), 3), -bytes_of(i))):
         least = bytes_of(item) / 1024 * _LEAST_SHARE_OF_RUN * program.cycles
-        if bytes_of(item) <= left and savings[item] > least:
-            left -= bytes_of(item)
+        if bytes_of(item) + LARGEST_GAP <= left and savings[item] > least:
+            left -= bytes_of(item) + LARGEST_GAP
             program.placed.append(Placed(item, savings[item]))
     in_ram = {placed.item for placed in program.placed}
     waits = _step_waits(program.steps, [[i for i in items_of(s) if i not in in_ram] for s in program.steps], cache)
