@@ -35,6 +35,7 @@ run's outputs equal those of tflite-micro bit for bit. `make bench-mcu` prints t
 - *Both cores*: the same networks with a [helper](two_cores.md) on the RP2040's second core, `balanced`.
 - Other cores: instructions under QEMU, which knows nothing of time.
 - *Flash* is the smallest firmware's, less weights, biases and multipliers. *Arena* holds inputs and outputs too.
+  *Stack* is counted from the call of the run function.
 - The peer is TFLite Micro with CMSIS-NN, compiled with gcc 12.2 at -O2 and counted under the same emulation, in memory
   that never waits; its flash is that of a build slimmed by hand, less the model file.
 - No figure comes from real hardware.
