@@ -101,6 +101,8 @@ def layers() -> Graph:
     net.conv((1, 3, 3, 8), 20, (3, 3))
     net.fully_connected(1, 96, 40, kind="small")
     net.fully_connected(1, 50, 10)
+    net.conv((3, 5, 5, 4), 8, (3, 3), pad=(1, 1, 1, 1))
+    net.fully_connected(3, 50, 12)
     net.pair("add", (1, 7, 7, 9), (0.04, 0.1, 0.05), (-128, 4, -128))
     net.pair("mul", (1, 600), (0.0213, 0.0317, 0.0443), (3, -7, 11))
     return net.finished()

@@ -111,9 +111,10 @@ def _divisions(match: Match) -> list[tuple[Cut, list[int]]]:
         return []
     node = match.last
     if node.op in ("conv2d", "max_pool2d", "average_pool2d"):
-        return [*_by_rows(node, match), *(_by_channels(node, match) if node.op == "conv2d" else [])]
+        channels = _by_channels(node, match) if node.op == "conv2d" else []
+        return [*_by_images(node, match), *_by_rows(node, match), *channels]
     if node.op == "fully_connected":
-        return _by_channels(node, match)
+        return [*_by_images(node, match), *_by_channels(node, match)]
     if spec_of(node).pointwise:
         return _by_elements(node, match)
     return []
@@ -134,6 +135,22 @@ def _part(match: Match, changed: dict[Value, tuple[Value, int]], attrs: Any) -> 
 
 def _piece(value: Value, shape: Sequence[int]) -> Value:
     return Value(value.name, value.type.with_shape(shape))
+
+
+def _by_images(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
+    """Of a batch, which is the first axis of input and result."""
+    values = (node.input(0), node.output)
+    images = values[1].type.shape[0]
+    if images < 2 or values[0].type.shape[0] != images:
+        return []
+    sizes = {v: v.type.nbytes // images for v in values}
+
+    def cut(first: int, last: int) -> Part:
+        changed = {v: (_piece(v, (last - first, *v.type.shape[1:])), first * sizes[v]) for v in values}
+        return _part(match, changed, node.attrs)
+
+    ends = [n for n in range(1, images) if all(n * size % ALIGNMENT == 0 for size in sizes.values())]
+    return [(cut, [*ends, images])] if ends else []
 
 
 def _by_rows(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
