@@ -9,11 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from figures import Figure, report
 
+import burnc
 from burnc.boards import load_board
 from burnc.codegen.lower import LowerOptions, lower
 from burnc.codegen.program import Program
@@ -27,8 +29,10 @@ from burnc.ops.pad import PadAttrs
 from burnc.ops.reduce_sum import ReduceAttrs
 from burnc.ops.resize import ResizeAttrs
 from burnc.ops.softmax import SoftmaxAttrs
+from burnc.ops.svdf import SvdfAttrs
 from burnc.ops.transpose import TransposeAttrs
 
+ROOT = Path(__file__).resolve().parents[1]
 MOST = 2.0
 ALIKE = (0.1, 3)
 PROBABILITIES = (1 / 256, -128)
@@ -55,6 +59,105 @@ class Case:
         verify(graph)
         return graph
 
+
+@dataclass(frozen=True)
+class Loops:
+    """An operator of a graph, and its innermost loops by hand: what is rendered, and what takes its place."""
+
+    name: str
+    graph: Callable[[], Graph]
+    loops: tuple[tuple[str, str], ...]
+
+
+def svdf() -> Graph:
+    """One step of 64 filters over 96 inputs and 8 steps of time."""
+    rng = np.random.default_rng(4)
+    graph = Graph("m")
+    b = Builder(graph, operators())
+    x = b.input("x", TensorType(DType.INT8, (1, 96), QuantParams.per_tensor(0.05, -128)))
+    before = b.input("before", TensorType(DType.INT16, (1, 64, 8), QuantParams.per_tensor(0.001, 0)))
+    feature = b.constant("f", rng.integers(-127, 128, (64, 96), np.int8), QuantParams.per_tensor(0.004, 0))
+    time = b.constant("t", rng.integers(-3000, 3000, (64, 8), np.int16), QuantParams.per_tensor(0.0001, 0))
+    bias = b.constant("b", rng.integers(-9000, 9000, 64, np.int32), QuantParams.per_tensor(1e-7, 0))
+    y, state = b.nodes("svdf", [x, feature, time, bias, before], SvdfAttrs())
+    y.type = TensorType(DType.INT8, y.type.shape, QuantParams.per_tensor(0.02, 3))
+    state.type = before.type
+    graph.outputs += [y, state]
+    verify(graph)
+    return graph
+
+
+def lstm() -> Graph:
+    """A network for digits, nearly all of it an LSTM of 28 steps, 28 inputs and 20 units."""
+    return burnc.load(ROOT / "tests/models/tflm_mnist_lstm_int8.tflite").graph
+
+
+SVDF_LOOPS = (
+    (
+        """
+        for (int32_t m = 0; m < 7; ++m) {
+            y1[filter * 8 + m] = (int16_t)(int32_t)before[filter * 8 + m + 1];
+        }
+        int32_t acc = 0;
+        for (int32_t i = 0; i < 96; ++i) {
+            acc += ((int32_t)x[i] + 128) * (int32_t)w_feature[filter * 96 + i];
+        }
+""",
+        """
+        int16_t *held = y1 + filter * 8;
+        const int16_t *old = before + filter * 8 + 1;
+        for (int16_t *end = held + 7; held != end;) {
+            *held++ = *old++;
+        }
+        int32_t acc = 0;
+        const int8_t *a = x, *w = w_feature + filter * 96;
+        for (const int8_t *end = a + 96; a != end;) {
+            acc += (*a++ + 128) * *w++;
+        }
+""",
+    ),
+    (
+        """
+        for (int32_t m2 = 0; m2 < 8; ++m2) {
+            acc2 = burnc_wrap_add(acc2, (int32_t)w_time[unit * 8 + m2] * (int32_t)y1[unit * 8 + m2]);
+        }
+""",
+        """
+        const int16_t *a = y1 + unit * 8, *w = w_time + unit * 8;
+        for (const int16_t *end = a + 8; a != end;) {
+            acc2 = burnc_wrap_add(acc2, *w++ * *a++);
+        }
+""",
+    ),
+)
+LSTM_LOOPS = (
+    (
+        """
+            for (int32_t i = 0; i < 28; ++i) {
+                acc += ((int32_t)x[t * 28 + i] + 128) * (int32_t)weights[gate * 28 + i];
+            }
+""",
+        """
+            const int8_t *a = x + t * 28, *w = weights + gate * 28;
+            for (const int8_t *end = a + 28; a != end;) {
+                acc += (*a++ + 128) * *w++;
+            }
+""",
+    ),
+    (
+        """
+            for (int32_t j2 = 0; j2 < 20; ++j2) {
+                acc2 += (int32_t)y1[j2] * (int32_t)r[gate * 20 + j2];
+            }
+""",
+        """
+            const int8_t *h = y1, *v = r + gate * 20;
+            for (const int8_t *end = h + 20; h != end;) {
+                acc2 += *h++ * *v++;
+            }
+""",
+    ),
+)
 
 AVERAGE = """
     int32_t h, w, c;
@@ -230,15 +333,22 @@ CASES = (
 )
 
 
-def measured(case: Case, change: Callable[[str], str] = lambda text: text) -> tuple[int, Array]:
+STEPS_OF_TIME = (Loops("SVDF", svdf, SVDF_LOOPS), Loops("LSTM", lstm, LSTM_LOOPS))
+
+
+def measured(case: Case | Loops, change: Callable[[str], str] | None = None) -> tuple[int, Array]:
     """Cycles and result of the operator, its C function changed first."""
     board = load_board("pico")
     graph = case.graph()
     program: Program = lower(graph, board, LowerOptions(name="m", ram_budget=0))
-    program.functions = {name: change(text) for name, text in program.functions.items()}
+    if change is not None:
+        changed = {name: change(text) for name, text in program.functions.items()}
+        if changed == program.functions:
+            raise ValueError(f"{case.name} is not rendered any more as it was")
+        program.functions = changed
     executable = BoardExecutable(board, graph, program, True)
     rng = np.random.default_rng(3)
-    inputs = {v.name: rng.integers(-128, 128, v.type.shape).astype(np.int8) for v in graph.inputs}
+    inputs = {v.name: rng.integers(-128, 128, v.type.shape).astype(v.type.dtype.numpy) for v in graph.inputs}
     run = executable.measured_run(inputs)
     executable.close()
     return sum(run.report.layer_cycles), run.outputs[graph.outputs[0].name]
@@ -255,7 +365,23 @@ def by_hand(case: Case) -> Callable[[str], str]:
     return change
 
 
+def with_loops(case: Loops) -> Callable[[str], str]:
+    """Puts the loops into the rendered function."""
+
+    def change(text: str) -> str:
+        for rendered, hand in case.loops:
+            text = text.replace(rendered, hand)
+        return text
+
+    return change
+
+
 def figures() -> Iterator[Figure]:
+    for steps in STEPS_OF_TIME:
+        rendered, result = measured(steps)
+        hand, wanted = measured(steps, with_loops(steps))
+        yield Figure(f"{steps.name}: {rendered:,} cycles, loops by hand 1", rendered / hand, MOST)
+        yield Figure(f"{steps.name}: results that differ", float(not np.array_equal(result, wanted)), 0.0)
     for case in CASES:
         rendered, result = measured(case)
         hand, wanted = measured(case, by_hand(case))
