@@ -321,8 +321,9 @@ class _Writer:
         facts = {key: text for key, text in self.graph.metadata.items() if not key.startswith(NOT_WRITTEN)}
         facts.pop(IO, None)
         facts.pop(FLOATS, None)
-        read = [n.input(0) for n in self.graph.nodes if n.op == "quantize"]
-        floats = {v.name for v in read if v.producer is not None and v.type.quant is None}
+        quantizing = [n for n in self.graph.nodes if n.outputs[0].type.quant is not None]
+        read = [v for n in quantizing for v in n.present_inputs[:1]]
+        floats = {v.name for v in read if v.producer is not None and v.type.dtype.is_float}
         if floats:
             facts[FLOATS] = json.dumps(sorted(floats))
         if any(value.type.quant is not None for value in self.graph.values()):
