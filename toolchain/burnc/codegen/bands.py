@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from burnc.codegen.image_rows import RowsRead, is_image, rows_read
+from burnc.codegen.image_rows import is_image, rows_read
 from burnc.ir import Builder, Graph, Node, Value
 from burnc.ops import operators, spec_of
 from burnc.ops.concat import ConcatAttrs
+from burnc.ops.image_rows import RowsRead
 from burnc.ops.slice import SliceAttrs
 from burnc.passes.rewrite import replace_node
 

@@ -110,9 +110,8 @@ def _divisions(match: Match) -> list[tuple[Cut, list[int]]]:
     if len(match.nodes) != 1 or len(match.last.outputs) != 1:
         return []
     node = match.last
-    if node.op in ("conv2d", "max_pool2d", "average_pool2d"):
-        channels = _by_channels(node, match) if node.op == "conv2d" else []
-        return [*_by_images(node, match), *_by_rows(node, match), *channels]
+    if node.op == "conv2d":
+        return [*_by_images(node, match), *_by_rows(node, match), *_by_channels(node, match)]
     if node.op == "fully_connected":
         return [*_by_images(node, match), *_by_channels(node, match)]
     if spec_of(node).pointwise:
@@ -159,8 +158,11 @@ def _by_rows(node: Node, match: Match) -> list[tuple[Cut, list[int]]]:
     whole = rows_read(node, 0, height)
     if whole is None:
         return []
-    kernel = node.input(1).type.shape[1:3] if node.op == "conv2d" else a.kernel
-    if kernel == (1, 1) and a.stride == (1, 1) and not any((a.pad.top, a.pad.left, a.pad.bottom, a.pad.right)):
+    if (
+        node.input(1).type.shape[1:3] == (1, 1)
+        and a.stride == (1, 1)
+        and not any((a.pad.top, a.pad.left, a.pad.bottom, a.pad.right))
+    ):
         return _by_pixels(node, match)
     in_row, out_row = x.type.nbytes // x.type.shape[1], y.type.nbytes // height
 

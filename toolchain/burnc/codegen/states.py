@@ -36,8 +36,10 @@ def copy_states(graph: Graph) -> dict[Node, State | None]:
 
 def _source(value: Value) -> Value:
     """The value whose bytes a chain of reshapes and slices hands on."""
-    while value.producer is not None and (spec_of(value.producer).view or value.producer.op == "slice"):
-        value = value.producer.input(0)
+    node = value.producer
+    while node is not None and (spec_of(node).view or spec_of(node).part(node) is not None):
+        value = node.input(0)
+        node = value.producer
     return value
 
 

@@ -6,7 +6,6 @@ written where it belongs in the first place, and no code joins it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -52,9 +51,9 @@ def find_views(graph: Graph, copies: Collection[Node]) -> Views:
             continue
         if spec_of(node).view:
             _reshaped(node, graph, views, ports)
-        elif node.op == "slice":
-            _part(node, graph, views)
-        elif node.op == "concat":
+        elif (offset := spec_of(node).part(node)) is not None:
+            _part(node, offset, graph, views)
+        elif spec_of(node).joins(node):
             _joined(node, graph, views, ports)
     return views
 
@@ -74,9 +73,9 @@ def _reshaped(node: Node, graph: Graph, views: Views, ports: dict[Value, Value])
     views.steps.add(node)
 
 
-def _part(node: Node, graph: Graph, views: Views) -> None:
-    source, offset = node.input(0), contiguous_part(node)
-    if source.is_constant or offset is None or node.output in graph.results or not node.output.type.size:
+def _part(node: Node, offset: int, graph: Graph, views: Views) -> None:
+    source = node.input(0)
+    if source.is_constant or node.output in graph.results or not node.output.type.size:
         return
     _, begin = views.place(source)
     if (begin + offset) % _alignment(node.output):
@@ -85,23 +84,8 @@ def _part(node: Node, graph: Graph, views: Views) -> None:
     views.steps.add(node)
 
 
-def contiguous_part(node: Node) -> int | None:
-    """Of a slice whose elements lie side by side in its input, the byte where they begin."""
-    shape, a = node.input(0).type.shape, node.attrs
-    if any(step != 1 and size > 1 for step, size in zip(a.every_step, a.sizes, strict=True)):
-        return None
-    outermost = next((axis for axis, size in enumerate(a.sizes) if size != 1), len(shape))
-    if any(a.sizes[axis] != shape[axis] for axis in range(outermost + 1, len(shape))):
-        return None
-    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    elements: int = sum(s * n for s, n in zip(a.starts, strides, strict=True))
-    return elements * node.output.type.dtype.bytes
-
-
 def _joined(node: Node, graph: Graph, views: Views, ports: dict[Value, Value]) -> None:
     y = node.output
-    if any(size != 1 for size in y.type.shape[: node.attrs.axis % y.type.rank]):
-        return
     offset, places = 0, []
     for x in node.present_inputs:
         places.append(offset)

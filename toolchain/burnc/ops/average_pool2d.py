@@ -39,6 +39,7 @@ from burnc.ops.spatial import (
     Pair,
     from_nhwc,
     onnx_window,
+    rows_under_windows,
     tflite_window,
     to_nhwc,
     windows,
@@ -247,6 +248,7 @@ average_pool2d = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(dtypes=QUANTIZED),
+    rows=lambda node, first, last: rows_under_windows(node, node.attrs.kernel[0], first, last),
     factors=factors,
     onnx=(
         onnx_op("AveragePool", build=of_volumes(from_onnx)),

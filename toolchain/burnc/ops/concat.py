@@ -12,6 +12,7 @@ from burnc.errors import GraphError
 from burnc.ir import Builder, Node, TensorType, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, Operand, case
+from burnc.ops.image_rows import ROWS, RowsRead, same_rows
 from burnc.ops.mapping import ONNXRUNTIME, FileNode, onnx_op, tflite_op
 from burnc.ops.quantized_form import float_form, real, stored
 from burnc.ops.requantize import Integers
@@ -120,6 +121,17 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     w.emit("Concat", names, [w.output(node)], axis=node.attrs.axis)
 
 
+def rows_side_by_side(node: Node, first: int, last: int) -> RowsRead | None:
+    is_beside = node.attrs.axis % node.output.type.rank > ROWS
+    return same_rows(node, first, last) if is_beside and not any(v.is_constant for v in node.present_inputs) else None
+
+
+def is_one_after_the_other(node: Node) -> bool:
+    """Along the outermost axis that has a size."""
+    shape = node.output.type.shape
+    return all(size == 1 for size in shape[: node.attrs.axis % len(shape)])
+
+
 concat = OpSpec(
     name="concat",
     attrs=ConcatAttrs,
@@ -129,6 +141,8 @@ concat = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
+    rows=rows_side_by_side,
+    joins=is_one_after_the_other,
     onnx=(
         onnx_op("Concat", build=from_onnx),
         onnx_op("QLinearConcat", build=from_onnx_quantized, domain=ONNXRUNTIME, integers=True),

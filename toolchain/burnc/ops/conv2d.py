@@ -34,6 +34,7 @@ from burnc.ops.spatial import (
     from_nhwc,
     onnx_window,
     output_sizes,
+    rows_under_windows,
     tflite_weights,
     tflite_window,
     to_nhwc,
@@ -222,6 +223,7 @@ conv2d = OpSpec(
     gradient=gradient,
     quant=QuantRule(weights=1, bias=2, dtypes=QUANTIZED, wide=True),
     macs=macs,
+    rows=lambda node, first, last: rows_under_windows(node, node.input(1).type.shape[1], first, last),
     onnx=(
         onnx_op("Conv", build=from_onnx),
         onnx_op("STFT", build=spectral.stft),

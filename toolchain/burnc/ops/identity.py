@@ -13,6 +13,7 @@ import numpy as np
 from burnc.ir import DType, Node, Value
 from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.ops.case import ALL_KINDS, case
+from burnc.ops.image_rows import same_rows
 from burnc.ops.mapping import FileNode, onnx_op
 from burnc.ops.spec import OnnxWriter, OpSpec, QuantRule, same_type
 
@@ -55,6 +56,7 @@ identity = OpSpec(
     integer=lambda node, x: x,
     body=body,
     gradient=lambda b, node, dy: [dy],
+    rows=same_rows,
     quant=QuantRule(result="same", dtypes=tuple(t for t in DType if t.is_integer)),
     onnx=(
         onnx_op("Identity", build=from_onnx_identity),

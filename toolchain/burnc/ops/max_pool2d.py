@@ -29,6 +29,7 @@ from burnc.ops.spatial import (
     from_nhwc,
     onnx_window,
     output_sizes,
+    rows_under_windows,
     taps,
     tflite_window,
     to_nhwc,
@@ -189,6 +190,7 @@ max_pool2d = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=NARROW),
+    rows=lambda node, first, last: rows_under_windows(node, node.attrs.kernel[0], first, last),
     onnx=(
         onnx_op("MaxPool", build=of_volumes(from_onnx)),
         onnx_op("GlobalMaxPool", build=over_all_space(from_onnx_global)),

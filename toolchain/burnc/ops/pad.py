@@ -18,6 +18,7 @@ from burnc.kernel.builder import KernelBuilder, Tensor
 from burnc.kernel.expr import Expr
 from burnc.numerics import quantize
 from burnc.ops.case import ALL_KINDS, Operand, case
+from burnc.ops.image_rows import ROWS, RowsRead
 from burnc.ops.mapping import FileNode, onnx_op, tflite_op
 from burnc.ops.requantize import Integers
 from burnc.ops.spec import QUANTIZED, OnnxWriter, OpSpec, QuantRule, required
@@ -192,6 +193,16 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     w.emit("Pad", inputs, [w.output(node)], mode=a.mode)
 
 
+def rows_within_padding(node: Node, first: int, last: int) -> RowsRead | None:
+    a, height = node.attrs, node.input(0).type.shape[ROWS]
+    if a.mode != "constant":
+        return None
+    above, below = first - a.pads[ROWS][0], last - a.pads[ROWS][0]
+    begin, end = max(0, above), min(height, below)
+    pads = (*a.pads[:ROWS], (begin - above, below - end), *a.pads[ROWS + 1 :])
+    return RowsRead(begin, end, replace(a, pads=pads))
+
+
 pad = OpSpec(
     name="pad",
     attrs=PadAttrs,
@@ -201,6 +212,7 @@ pad = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=QUANTIZED),
+    rows=rows_within_padding,
     onnx=(onnx_op("Pad", build=from_onnx),),
     tflite=(
         tflite_op("PAD", build=from_tflite),

@@ -9,6 +9,7 @@ first element".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -267,6 +268,19 @@ def to_onnx(w: OnnxWriter, node: Node) -> None:
     w.emit("Slice", [w.input(node, 0), *bounds], [w.output(node)])
 
 
+def contiguous_part(node: Node) -> int | None:
+    """Of a slice whose elements lie side by side in its input, the byte where they begin."""
+    shape, a = node.input(0).type.shape, node.attrs
+    if any(step != 1 and size > 1 for step, size in zip(a.every_step, a.sizes, strict=True)):
+        return None
+    outermost = next((axis for axis, size in enumerate(a.sizes) if size != 1), len(shape))
+    if any(a.sizes[axis] != shape[axis] for axis in range(outermost + 1, len(shape))):
+        return None
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    elements: int = sum(s * n for s, n in zip(a.starts, strides, strict=True))
+    return elements * node.output.type.dtype.bytes
+
+
 slice_ = OpSpec(
     name="slice",
     attrs=SliceAttrs,
@@ -276,6 +290,7 @@ slice_ = OpSpec(
     body=body,
     gradient=gradient,
     quant=QuantRule(result="same", dtypes=NARROW),
+    part=contiguous_part,
     onnx=(onnx_op("Slice", build=from_onnx), onnx_op("Split", build=from_onnx_split)),
     tflite=(
         tflite_op("SLICE", build=from_tflite_slice),

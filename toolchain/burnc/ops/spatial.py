@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from burnc.errors import GraphError
-from burnc.ir import Array, Value
+from burnc.ir import Array, Node, Value
+from burnc.ops.image_rows import ROWS, RowsRead
 from burnc.ops.mapping import FileNode
 
 NHWC_FROM_NCHW = (0, 2, 3, 1)
@@ -194,3 +195,19 @@ def transpose(node: FileNode, x: Value, permutation: tuple[int, ...], *, last: b
     from burnc.ops.transpose import TransposeAttrs
 
     return node.emit("transpose", [x], TransposeAttrs(permutation), last=last, name=f"{node.name}.transpose")
+
+
+def rows_under_windows(node: Node, kernel: int, first: int, last: int) -> RowsRead | None:
+    """For windows of ``kernel`` rows over the first input, whose attributes have ``stride`` and ``pad``."""
+    a, height = node.attrs, node.input(0).type.shape[ROWS]
+    if any(not v.is_constant for v in node.present_inputs[1:]):
+        return None
+    counted = getattr(a, "counted", a.pad)
+    if counted != a.pad and any((counted.top, counted.left, counted.bottom, counted.right)):
+        return None  # which of the padding counts is not the same for all rows
+    above = first * a.stride[0] - a.pad.top
+    below = (last - 1) * a.stride[0] - a.pad.top + window_extent(kernel, getattr(a, "dilation", (1, 1))[0])
+    begin, end = max(0, above), min(height, below)
+    pad = replace(a.pad, top=begin - above, bottom=below - end)
+    own = {"pad": pad, **({"counted": pad} if hasattr(a, "counted") and counted == a.pad else {})}
+    return RowsRead(begin, end, replace(a, **own))

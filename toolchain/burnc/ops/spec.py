@@ -13,6 +13,7 @@ import numpy as np
 from burnc.errors import GraphError
 from burnc.ir import Array, Builder, DType, Node, QuantParams, TensorType, Value
 from burnc.ops.case import Case
+from burnc.ops.image_rows import RowsRead
 from burnc.ops.mapping import OnnxOp, TfliteOp
 
 Infer = Callable[[Any, Sequence[TensorType | None]], list[TensorType]]
@@ -158,6 +159,10 @@ class OpSpec:
         permuted: (attributes, permutation) -> attributes for inputs whose axes are permuted so that
             op(transpose(x)) == transpose(op(x, permuted attributes)); None where the operator has no such form.
         view: the result is the input's own bytes under another shape.
+        part: (node) -> the byte of its input from which on the result's bytes lie side by side; None where they do not.
+        joins: (node) -> whether the result's bytes are those of the inputs, one after the other.
+        rows: (node, first, last) -> what of NHWC images the rows of the result from ``first`` up to ``last`` are made
+            of; None where it is no few rows. Pointwise operators need not say it.
         pointwise: each result element depends on the input elements at the same (broadcast) index alone.
         unary: pointwise in its only operand, so that without a ``body_int8`` its int8 kernel is a table of 256 entries,
             filled by ``integer``.
@@ -184,6 +189,9 @@ class OpSpec:
     cases: tuple[Case, ...] = ()
     permuted: Callable[[Any, Sequence[int]], Any] | None = None
     view: bool = False
+    part: Callable[[Node], int | None] = field(default=lambda node: None)
+    joins: Callable[[Node], bool] = field(default=lambda node: False)
+    rows: Callable[[Node, int, int], RowsRead | None] | None = None
     pointwise: bool = False
     is_gradient: bool = False
     unary: bool = False
