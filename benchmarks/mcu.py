@@ -30,6 +30,7 @@ from burnc.model import Model
 from burnc.ops import spec_of
 from burnc.pipeline import ExportOptions, Loaded, export, simulate
 from burnc.reports import SimulateReport
+from burnc.tflite_micro import tflite_micro_outputs
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = {
@@ -185,19 +186,6 @@ def inputs_of(graph: Graph) -> list[dict[str, Array]]:
     rng = np.random.default_rng(5)
     (x,) = graph.inputs
     return [{x.name: rng.integers(-128, 128, x.type.shape, dtype=np.int8)} for _ in range(RUNS)]
-
-
-def tflite_micro_outputs(path: Path, inputs: list[dict[str, Array]]) -> list[Array]:
-    from tflite_micro import runtime
-
-    interpreter = runtime.Interpreter.from_file(str(path))
-    outputs = []
-    for arrays in inputs:
-        (x,) = arrays.values()
-        interpreter.set_input(x, 0)
-        interpreter.invoke()
-        outputs.append(np.array(interpreter.get_output(0)))
-    return outputs
 
 
 def check(found: Measured, where: str, model: Model, outputs: object, expected: list[Array]) -> None:
